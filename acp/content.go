@@ -1,7 +1,6 @@
 package acp
 
-// The codes of errors that the protocol adds to those of JSON-RPC. Clients react to them in
-// specific ways.
+// Error codes that the protocol adds to those of JSON-RPC. Clients handle them in specific ways.
 const (
 	CodeAuthRequired     = -32000 // the agent has no valid credentials
 	CodeResourceNotFound = -32002 // a session or a file does not exist

@@ -21,7 +21,7 @@ type Adopter interface {
 type Adoption struct {
 	// Process is the agent. Its lines begin with the first one of its life.
 	Process spawn.LineProcess
-	// Last is the number of the last line that there is now.
+	// Last is the number of the newest line of the process when Adopt is called.
 	Last uint64
 	// Stored is the number of the last line whose events are stored. Up to it nothing is reported to OnUsed and OnLine.
 	Stored uint64

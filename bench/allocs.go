@@ -52,7 +52,7 @@ var kept struct {
 	raw                 json.RawMessage
 }
 
-// readDelta reads all of a text delta.
+// readDelta reads a text delta completely.
 func readDelta(m message.Message) error {
 	d, ok := m.(*message.StreamEvent)
 	if !ok {

@@ -107,7 +107,7 @@ func (b *bench) foldInNode(ctx context.Context, wantState string) (float64, erro
 		return 0, err
 	}
 	if result.State != wantState {
-		return 0, fmt.Errorf("the folds come to different states")
+		return 0, fmt.Errorf("the folds differ")
 	}
 	return result.MS, nil
 }

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// minLines is the length of the shortest stream: the two lines before the first answer, some of it,
-// and the two at the end.
+// minLines is the length of the shortest stream: two lines before the first answer, part of the
+// answer, and two lines at the end.
 const minLines = 300
 
 // recording is the dialogue on which the stream is based.

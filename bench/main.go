@@ -84,11 +84,11 @@ func parseFlags(args []string) (*config, error) {
 	flags.IntVar(&c.rounds, "rounds", 5, "how many rounds; the figures are their medians")
 	flags.IntVar(&c.lines, "lines", 200_000, "how many lines the stream has")
 	flags.IntVar(&c.calls, "calls", 100, "how many first messages a round times")
-	flags.IntVar(&c.clients, "clients", 1000, "how many idle clients are held")
+	flags.IntVar(&c.clients, "clients", 1000, "the number of idle clients")
 	only := flags.String("only", "", "only these `rows`: "+strings.Join(rowNames(), ","))
 	flags.Float64Var(&c.scale, "scale", 1, "how much of the 1.4 GB of generated sessions the usage rows read")
 	flags.StringVar(&c.cache, "cache", "", "the `directory` that generated sessions stay in (default $PARLEY_CACHE, else parley in the user's cache directory)")
-	peers := flags.String("peers", strings.Join(allPeers, ","), "whom to measure beside Parley")
+	peers := flags.String("peers", strings.Join(allPeers, ","), "other programs to measure")
 	flags.StringVar(&c.out, "out", filepath.Join("bench", "out", "results.json"), "where the JSON goes")
 	flags.StringVar(&c.profile, "cpuprofile", "", "where a CPU profile of Parley's last stream goes")
 	if err := flags.Parse(args); err != nil {

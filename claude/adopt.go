@@ -17,17 +17,19 @@ import (
 type Adoption struct {
 	// Process is the CLI. Its lines begin with the first one of its life.
 	Process spawn.LineProcess
-	// Last is the number of the last line that there is now. What the process before has written is not after it.
+	// Last is the number of the newest line of the process when Adopt is called. The earlier process wrote no
+	// line after it.
 	Last uint64
 }
 
-// Adopt returns a client for a CLI that another process has connected to and left, with the options of that. It
-// starts nothing and writes nothing: the lines so far make the client what it was, with its turns, tasks and
-// requests. When the last of them was read, the requests that are open are asked of the callbacks of opts again; each
-// is answered once, whichever process does it. The context bounds the time until the answer to the handshake is read.
-// After an error the CLI is ended.
+// Adopt returns a client for a CLI that another process has connected to and left, with the options of that process.
+// It starts no process and writes no line: reading the earlier lines restores the turns, tasks and requests of the
+// client. After the last of these lines the callbacks of opts are asked the open requests again; each request is
+// answered once, by either process. The context bounds the time until the answer to the handshake is read. After an
+// error the CLI is ended.
 //
-// Options with a SessionStore or with tool servers of this process are an *[OptionError]: the state of those is lost.
+// Options with a SessionStore or with tool servers of this process are an *[OptionError], because their state is
+// lost.
 func Adopt(ctx context.Context, opts *Options, a Adoption) (*Client, error) {
 	l, err := newLaunch(opts)
 	if err == nil {
@@ -191,15 +193,15 @@ type Line struct {
 	Number uint64
 	// Input is set for a line to the CLI.
 	Input bool
-	// Message is the message of the line, nil for a line to the CLI and for one of the control protocol.
+	// Message is the decoded line; nil for a line to the CLI and for one of the control protocol.
 	Message Message
 	// Text is the line.
 	Text string
 }
 
-// Lines yields every line, of both directions, of a CLI that runs under a host: the client's [Options.Spawner]
-// starts a [spawn.LineProcess], or the client was made by [Adopt], whose Lines begin with those of the past. It is
-// [Client.Messages] otherwise; a client is asked for one of the two. Lines without a number have no host.
+// Lines yields every line, in both directions, of a CLI that runs under a host: [Options.Spawner] started a
+// [spawn.LineProcess], or [Adopt] returned the client; then Lines begins with the earlier lines. Without a host it
+// equals [Client.Messages], and the lines have no number. Use either Lines or Messages of a client, not both.
 func (c *Client) Lines(ctx context.Context) iter.Seq2[Line, error] {
 	box := c.lines
 	if box == nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// lineConn speaks with a process whose lines a host counts and keeps. What is written to the CLI comes back between the
-// lines that it writes.
+// lineConn connects to a process under a host, which numbers and stores its lines. Lines written to the CLI are also
+// read back, in order with the CLI's lines.
 type lineConn struct {
 	*processConn
 	lines   spawn.LineProcess
@@ -26,7 +26,8 @@ type lineConn struct {
 	n       int
 }
 
-// withLines makes a connection one that reads and writes numbered lines, if the process has them.
+// withLines returns a connection that reads and writes numbered lines if the process has them, and
+// conn otherwise.
 func withLines(c *processConn, lines spawn.LineProcess, l *launch) Conn {
 	if lines == nil {
 		return c
@@ -98,7 +99,7 @@ func lineID(line string) string {
 	return id
 }
 
-// processOf is the process of a connection, nil if there is none here.
+// processOf returns the process of a connection, or nil if it does not run here.
 func processOf(c wire) *processConn {
 	switch c := c.(type) {
 	case *processConn:

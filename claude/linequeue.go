@@ -17,7 +17,7 @@ type entry struct {
 	kind   lineKind
 }
 
-// lineKind tells what a line is.
+// lineKind is the kind of a line.
 type lineKind byte
 
 const (

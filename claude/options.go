@@ -37,8 +37,8 @@ type Options struct {
 	// ExtraArgs are further flags, without the dashes. A nil value means a flag without a value. Every user of the machine can read
 	// them, except for settings, mcp-config and the system prompts, which are passed in files.
 	ExtraArgs map[string]*string
-	// Transport replaces the process by another connection; Spawner only runs it elsewhere, or on this machine if it is a
-	// [spawn.Locality] that reports so. With a Transport the fields that become flags have no effect.
+	// Transport replaces the process by another connection, and fields that become flags then have no effect. Spawner
+	// runs the process elsewhere, or on this machine if it is a [spawn.Locality] that reports so.
 	Transport Transport
 	Spawner   spawn.Spawner
 	// Supervisor is the path of a parley command. On Linux the CLI then runs below a small parley process, which ends all

@@ -131,6 +131,6 @@ func (l *launch) decide(ctx context.Context, p *PermissionRequest) (PermissionRe
 	case l.CanUseTool != nil:
 		return l.CanUseTool(ctx, p)
 	}
-	// The CLI asks for all tools or for none, so there may be no callback.
+	// The CLI asks about all tools or about none, so a request can arrive without a callback.
 	return &Deny{Message: "There is no user here who could permit " + p.ToolName + "."}, nil
 }

@@ -202,7 +202,8 @@ func (s *session) run(ctx context.Context, request []byte) {
 	end()
 }
 
-// begin starts the goroutines of a session that is connected. end is called when no other is started from outside of them.
+// begin starts the goroutines of a connected session. It calls end when no more goroutines can be started from outside of
+// them.
 func (s *session) begin(r *reader) (end func()) {
 	s.work.Go(r.run)
 	if s.guard != nil && s.guard.on {

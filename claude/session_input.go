@@ -24,8 +24,8 @@ func (s *session) send(ctx context.Context, line []byte) error {
 	return s.sent(ctx, s.conn.Write(ctx, json.RawMessage(line)))
 }
 
-// sent returns the error of writing a line. When the CLI no longer reads, that is the reason for it, if it
-// is known soon.
+// sent returns the error of writing a line. If the CLI has stopped reading, it waits briefly for the exit
+// error, which is the reason, and returns that.
 func (s *session) sent(ctx context.Context, err error) error {
 	if err == nil || !peerGone(err) {
 		return err

@@ -164,7 +164,7 @@ func (g *sessionGuard) take(ctx context.Context, id string) error {
 	return g.busy(id)
 }
 
-// alone keeps a lock that was free, unless a CLI without a lock has the session. Such a process cannot be asked to end.
+// alone keeps a newly acquired lock, unless a CLI without a lock has the session open, which cannot be asked to end.
 func (g *sessionGuard) alone(id string, f *filelock.File, err error) error {
 	g.hold(id, f, err)
 	busy := foreignCLI(filepath.Dir(filepath.Dir(g.dir())), id)

@@ -100,8 +100,8 @@ func (r *restorer) find(ctx context.Context) (id string, entries []json.RawMessa
 	return "", nil, nil
 }
 
-// named returns the session that Resume names: in the project of the directory, else in the
-// only project that has it.
+// named returns the session that Resume names: in the project of the directory, else in the only
+// project that contains it.
 func (r *restorer) named(ctx context.Context, id string) ([]json.RawMessage, error) {
 	entries, err := r.load(ctx, r.key(id, ""))
 	if err != nil || len(entries) > 0 {

@@ -158,7 +158,7 @@ func (g *GenerationTrace) learnUsage(u *message.Usage) {
 	g.Usage, g.Partial = &whole, false
 }
 
-// answered processes a piece of an answer. Its usage is that of the start of the answer.
+// answered handles a piece of an answer. Its usage has the numbers at the start of the answer.
 func (s *traceStream) answered(m *message.Assistant, at time.Time) {
 	call := m.ParentToolUseID
 	s.open(call, at)

@@ -20,7 +20,7 @@ func (s *session) checkVersion(version string) {
 		return
 	}
 	if proc.Older(version, oldestVersion) {
-		s.warn("claude: the CLI is older than this package is meant for", "version", version, "oldest", oldestVersion)
+		s.warn("claude: the CLI is older than this package supports", "version", version, "oldest", oldestVersion)
 	}
 }
 

@@ -23,7 +23,7 @@ type Event struct {
 	// Attached is set at the start of a connection. If it has a snapshot, the snapshot replaces
 	// everything before it; otherwise the messages continue without a gap.
 	Attached *api.AttachResult
-	// Envelope and Events are set otherwise: a message with its position in the log, and its
+	// In all other cases Envelope is a message with its position in the log, and Events are its
 	// events, possibly none.
 	Envelope api.Envelope
 	Events   []event.Event

@@ -34,11 +34,11 @@ type Line struct {
 	Size int
 }
 
-// Adopt returns a client for a server that another process has connected to and left, with the same options. It starts
-// nothing and writes nothing: the lines so far restore the threads, the turns and the requests. The requests that are open
-// after the last of them are passed to the callbacks of opts; each is answered once, by either process. ctx bounds
-// the time until the answer to the handshake is read. Prompts that the other process had queued are lost, and its tools are
-// not there any more: their calls fail. After an error the server is ended.
+// Adopt returns a client for a server that another process has connected to and left, with the same options. It starts no
+// process and writes no line: the lines so far restore the threads, the turns and the requests. Open requests are passed to
+// the callbacks of opts; each is answered once, by either process. ctx bounds the time until the answer to the handshake is
+// read. Prompts that the other process had queued are lost, and calls of its tools fail. After an error the server is
+// ended.
 func Adopt(ctx context.Context, opts *Options, a Adoption) (*Client, error) {
 	o := opts.withDefaults()
 	ctx, cancel := context.WithTimeout(ctx, o.HandshakeTimeout)
@@ -68,8 +68,8 @@ func Adopt(ctx context.Context, opts *Options, a Adoption) (*Client, error) {
 
 var errNoHandshake = errors.New("the lines of the server have no handshake")
 
-// Thread returns a thread that this client, or the process before it, has opened. After [Adopt] it waits until the lines
-// have it. The error is [ErrNoThread] if there is none with this id.
+// Thread returns a thread that this client, or the process before it, has opened. After [Adopt] it waits until the
+// earlier lines are read. The error is [ErrNoThread] for an unknown id.
 func (c *Client) Thread(ctx context.Context, id string) (*Thread, error) {
 	for {
 		var t *Thread

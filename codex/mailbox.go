@@ -92,7 +92,7 @@ func (m *mailbox) end(err error) {
 	})
 }
 
-// attach makes the caller the reader; it returns false if the box has or had one.
+// attach makes the caller the reader. It returns false if the mailbox has or had a reader.
 func (m *mailbox) attach() (ok bool) {
 	m.update(func(s *boxState) {
 		if ok = !s.attached && !s.left; ok {

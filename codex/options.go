@@ -75,8 +75,8 @@ type Options struct {
 	// overlap. The client does not read while Observe runs, so it must not wait for the client. It
 	// is for recorders and user interfaces.
 	Observe func(l item.Line, client bool)
-	// OnLine is called like Observe, with every line of a server that runs under a host: Spawner starts a
-	// [spawn.LineProcess], or the client was made by [Adopt]. A line of the client comes where the host has numbered it.
+	// OnLine is called like Observe, with every line of a server that runs under a host: Spawner started a
+	// [spawn.LineProcess], or [Adopt] returned the client. Lines of the client are passed in the host's order.
 	OnLine func(l Line)
 	// OnStderr is called with each line of the server's stderr, in order.
 	OnStderr func(line string)

@@ -49,7 +49,7 @@ func Build(text string, refs []Reference, lang Language) (string, error) {
 	case len(lines) == 0:
 		return text, nil
 	case !known:
-		return "", &FieldError{Kind: foreign.Type, Field: "Line", Value: foreign.Line, Why: "no known reference stands beside it"}
+		return "", &FieldError{Kind: foreign.Type, Field: "Line", Value: foreign.Line, Why: "no known reference is next to it"}
 	}
 	var b strings.Builder
 	b.WriteString("> **" + l.header + "**\n> \n")
@@ -77,7 +77,7 @@ func (c *checks) refuse(field, value, why string) {
 	}
 }
 
-// text checks that a field stays on its line and has none of the characters that end it.
+// text checks that a field fits on its line and does not contain the characters that end it.
 func (c *checks) text(field, value, ends string) {
 	switch i := strings.IndexAny(value, ends); {
 	case i >= 0:

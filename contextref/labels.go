@@ -11,7 +11,7 @@ const (
 	English
 )
 
-// labels are the words of a language.
+// labels are the texts of a language.
 type labels struct {
 	header    string
 	files     func(int) string

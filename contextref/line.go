@@ -103,7 +103,7 @@ func (r *Unknown) line(*labels) (string, error) {
 	c := checks{kind: r.Type}
 	c.last("Line", r.Line)
 	if !foreignIcon(r.Line) {
-		c.refuse("Line", r.Line, "it does not begin with an icon of its own")
+		c.refuse("Line", r.Line, "it does not begin with its icon")
 	}
 	return r.Line, c.err
 }

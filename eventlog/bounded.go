@@ -9,8 +9,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// The library limits a call only if its context has no deadline. A call would otherwise wait for a
-// response that was lost with the connection until a deadline that may be far away.
+// The library limits a call only if its context has no deadline. With a distant deadline a call
+// would wait that long for a response that was lost with the connection.
 
 // errNoAnswer is the cause of a call that the server has not answered in time.
 var errNoAnswer = errors.New("the server has not answered")

@@ -19,8 +19,8 @@ type blockID struct {
 	index  int
 }
 
-// closedBlock describes a block that the server no longer appends to, at a time when every record had a valid checksum and none was
-// missing.
+// closedBlock describes a block to which the server no longer appends. When it was recorded, every record had a valid checksum and
+// no record was missing.
 type closedBlock struct {
 	fileStamp
 	Sum   uint32 `json:"sum"` // CRC-32C

@@ -35,9 +35,9 @@ type Copied struct {
 // ErrDiffers reports a target of Copy with messages that the source does not have.
 var ErrDiffers = errors.New("eventlog: the target has other events than the source")
 
-// Copy copies all logs and snapshots from one store to another, with the numbers of the events. Neither may be open or have leases. The target
-// may have a part of them, as an earlier call leaves it that has failed: the rest is added. Until a call has succeeded, Open refuses the
-// target. At the end Copy reads the target again: it returns nil if the number and the hash of the messages of every session are the same.
+// Copy copies all logs and snapshots from one store to another, with the numbers of the events. Neither store may be open or have leases. The
+// target may contain the part that a failed call has copied; Copy adds the rest. Open refuses the target until a call has succeeded. At the
+// end Copy reads the target again: it returns nil if the number and the hash of the messages of every session are the same.
 func Copy(ctx context.Context, from, to *Options, o CopyOptions) (done Copied, err error) {
 	source, err := open(ctx, from, false)
 	if err != nil {
@@ -212,7 +212,7 @@ func (c *copying) write(ctx context.Context, had map[string]*tally) (map[string]
 	return want, nil
 }
 
-// take copies a message, unless the target has it.
+// take copies a message unless the target has it.
 func (c *copying) take(ctx context.Context, prefix, session string, msg []byte, had, want map[string]*tally) error {
 	subject := prefix + session
 	t := want[subject]

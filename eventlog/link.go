@@ -18,7 +18,7 @@ func newLink() *link {
 	return l
 }
 
-// renew ends the current context and starts another one.
+// renew ends the current context and starts a new one.
 func (l *link) renew() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -99,7 +99,7 @@ func (d *dataDir) putAside(name string, data []byte, o *Options) error {
 	return writeSynced(filepath.Join(aside, fmt.Sprintf("%s-%d", name, o.Now().UnixNano())), data)
 }
 
-// mendFormat recreates the file with the number of the format if it has none. The configuration of the log has the number too.
+// mendFormat recreates the format file if it is missing. The configuration of the log has the number too.
 func (d *dataDir) mendFormat(o *Options) error {
 	name := filepath.Join(d.path, formatName)
 	text, err := os.ReadFile(name)

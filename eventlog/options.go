@@ -43,7 +43,7 @@ type Options struct {
 	// Timeout bounds each call to the server, even if the deadline of the context is later; 0 is DefaultTimeout.
 	Timeout time.Duration
 	// LeaseTTL is the time after which a lease that is not renewed expires; 0 is DefaultLeaseTTL.
-	// With URL it applies when the streams are created; see Store.Options for the one that counts.
+	// With URL it applies when the streams are created; Store.Options returns the effective value.
 	LeaseTTL time.Duration
 
 	// Now is the clock for Event.Time; nil is time.Now.

@@ -41,7 +41,7 @@ func (s *Store) repair(ctx context.Context, why error) (found bool, err error) {
 	}
 	before.clean = false // search for lost events
 	if err := s.inspect(ctx, before); err != nil {
-		return found, fmt.Errorf("eventlog: looking for what is lost: %w", err)
+		return found, fmt.Errorf("eventlog: looking for lost events: %w", err)
 	}
 	if s.unchecked != nil {
 		s.unchecked.done()

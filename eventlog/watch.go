@@ -74,7 +74,7 @@ func (s *Store) look(ctx context.Context) error {
 	found, err := s.repair(ctx, err)
 	if err == nil && !found {
 		w.off.Store(true)
-		s.opts.Logger.Warn("eventlog: nothing was damaged; changes of files are no longer looked for until the next start")
+		s.opts.Logger.Warn("eventlog: no file was damaged; changes of files are not watched until the next start")
 	}
 	return err
 }

@@ -80,7 +80,7 @@ func (c *conn) receive() error {
 	}
 }
 
-// hello answers the handshake, and makes this connection that of the owner.
+// hello answers the handshake and makes this the owner's connection.
 func (c *conn) hello(kind byte, payload []byte) error {
 	var q request
 	if kind != frameRequest || json.Unmarshal(payload, &q) != nil || q.Op != opHello {

@@ -19,8 +19,8 @@ const (
 	Output Kind = 1 + iota
 	// Input is a line to the agent, unchanged. It is in the sequence before the agent can read it.
 	Input
-	// InputLost is a line to the agent that did not reach it completely, because its input was closed or it has ended.
-	// ID is that of the earlier Input.
+	// InputLost marks a line to the agent that did not reach it completely, because its input was closed or it has
+	// ended. ID is that of the earlier Input.
 	InputLost
 	// InputClosed is the end of the agent's input, requested by an owner.
 	InputClosed

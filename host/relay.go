@@ -290,8 +290,8 @@ func (r *relay) write(payload []byte) error {
 	return r.host.send(writeFrames(nil, number, id, text))
 }
 
-// lines returns the lines that the policy makes of a text. A text without a line feed at its end is refused: together with the next one
-// it could be another line than the policy has seen.
+// lines returns the lines to write for a text, as the policy returns them. It refuses a text without a line feed at its end: joined
+// with the next text it could form a line that the policy has not seen.
 func (r *relay) lines(agent string, text []byte) (out []byte, err error) {
 	if agent == "" {
 		return nil, ErrNoAgent

@@ -251,7 +251,7 @@ func (h *server) accept(ctx context.Context, l listener, serving *sync.WaitGroup
 	}
 }
 
-// endLimit limits the wait for the end of the agents. The supervisors of those that are left end them when the host has exited.
+// endLimit limits the wait for the end of the agents. Supervisors end the remaining agents when the host has exited.
 const endLimit = 30 * time.Second
 
 // endAgents ends all agents concurrently. No more are started. In a folder that was removed their ends cannot be recorded, and it does not

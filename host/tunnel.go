@@ -101,7 +101,7 @@ func newTunnels(send func([]byte) error) *tunnels {
 	return &tunnels{send: send, all: map[uint64]*tunnel{}}
 }
 
-// reserve takes a place for a tunnel. It returns false if there is none.
+// reserve reserves one of the places for a tunnel. It returns false if all are in use.
 func (ts *tunnels) reserve(most int) bool {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()

@@ -45,8 +45,8 @@ type accounts struct {
 	unsaved [][]byte // counted rows that could not be stored yet
 }
 
-// openAccounts reads the book. The limits of the settings are not in the log: they are those of
-// this start.
+// openAccounts reads the ledger. Limits from the settings are not stored in it: they apply as set
+// at this start.
 func openAccounts(ctx context.Context, log session.Log, opts Options) (*accounts, error) {
 	l := &accounts{log: log, now: opts.now, price: opts.Price, reserve: opts.TurnReserve}
 	if l.price == nil {

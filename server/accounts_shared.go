@@ -17,7 +17,8 @@ import (
 type sharedDesk struct {
 	bucket *cluster.Bucket
 	logger interface{ Warn(string, ...any) }
-	// turns are the sessions of this server with a reservation, ended those whose reservation could not be ended yet.
+	// turns are the sessions of this server with a reservation; ended are those with a reservation that could not
+	// be released yet.
 	turns, ended map[string]bool
 }
 
@@ -73,8 +74,8 @@ func (s *Server) watchDesk() {
 	})
 }
 
-// changeDesk replaces the reservations by what change makes of them. It reads the ledger after the reservations: a turn's usage is in the
-// ledger before its reservation ends. The caller holds the lock.
+// changeDesk replaces the reservations by the result of change. It reads the ledger after the reservations, because the usage of a turn
+// is in the ledger before its reservation ends. The caller holds the lock.
 func (l *accounts) changeDesk(change func(*budget.Desk)) error {
 	ctx, cancel := context.WithTimeout(context.Background(), maxShare)
 	defer cancel()

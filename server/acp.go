@@ -77,7 +77,7 @@ type local struct {
 	who *caller
 }
 
-// failure converts an error of a method to that of a client.
+// failure converts an error of a method for an ACP client.
 func failure(err error) error {
 	if err == nil || isCancelled(err) || errors.Is(err, context.DeadlineExceeded) {
 		return err

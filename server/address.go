@@ -16,7 +16,8 @@ const (
 	maxBadTokensWindow = time.Minute
 )
 
-// addressKey returns the key that counts as one address: a host has a whole network of IPv6 addresses.
+// addressKey returns the key under which limits count an address: a host has a whole network of IPv6
+// addresses.
 func addressKey(addr string) (key string, local bool) {
 	a, err := netip.ParseAddr(addr)
 	if err != nil {
@@ -39,7 +40,7 @@ type places struct {
 	open map[string]int
 }
 
-// enter takes a place of an address. It returns false if none is free.
+// enter reserves a place for an address. It returns false if none is free.
 func (p *places) enter(addr string) (leave func(), ok bool) {
 	key, local := addressKey(addr)
 	if local {

@@ -19,8 +19,8 @@ var agentMethods = map[string]bool{
 	"session.interrupt": false, "session.getHistory": false, "workspace.diff": false, "permission.list": false, "permission.respond": true, "question.respond": true,
 }
 
-// agentActs returns an error if an agent would act on a session that it did not start. Its own session it may prompt and
-// interrupt, and not answer: a person answers what an agent asks.
+// agentActs returns an error for a call of an agent that acts on a session that it did not start. It may prompt and
+// interrupt its own session, but not answer its requests, which are for a person.
 func (s *Server) agentActs(ctx context.Context, c *caller, m *method, params []byte) error {
 	if c.agentOf == "" || !m.acts() {
 		return nil
@@ -64,7 +64,7 @@ func (p *principal) mayConnect(params api.ConnectParams) error {
 	plain := api.ConnectParams{Idempotency: params.Idempotency, CWD: params.CWD, WorkspaceID: params.WorkspaceID, Provider: params.Provider, Model: params.Model,
 		Title: params.Title, InitialPrompt: params.InitialPrompt, Metadata: params.Metadata}
 	if p.agentOf != "" && !p.answers && !reflect.DeepEqual(params, plain) {
-		return session.Fail(api.AuthFailed, "a token of an agent may set the directory, provider, model, title, metadata and first prompt of a session, nothing else")
+		return session.Fail(api.AuthFailed, "a token of an agent may set only the directory, provider, model, title, metadata and first prompt of a session")
 	}
 	return nil
 }

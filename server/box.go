@@ -158,7 +158,7 @@ func (s *Server) container(b *box.Box, id string) *box.Container {
 	return &box.Container{Box: *b, Image: s.opts.Boxes.Image, Host: s.opts.Boxes.Label, Session: id, Env: s.opts.Boxes.Env}
 }
 
-// endBox ends what is left of the box of a session: a container outlives its client. One of bubblewrap ends with its process.
+// endBox ends the leftovers of a session's box: a container outlives its client, a box of bubblewrap ends with its process.
 func (s *Server) endBox(id string) {
 	if s.boxKind() == BoxBwrap {
 		return

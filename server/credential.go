@@ -53,7 +53,7 @@ func (s *Server) openKeyProxy(ctx context.Context) error {
 // keyProxyVariables are the variables of the server's environment that a key proxy in another process gets.
 var keyProxyVariables = []string{"TMPDIR", "RUNTIME_DIRECTORY", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
 
-// closeKeyProxy stops the proxy, after the agents. One in another process stays.
+// closeKeyProxy stops the proxy, after the agents. A proxy in another process continues.
 func (s *Server) closeKeyProxy() {
 	if s.keys != nil {
 		if err := s.keys.Close(); err != nil {

@@ -102,7 +102,7 @@ func (f *filter) encrypted(r *http.Request) bool {
 
 func (f *filter) fromProxy(r *http.Request) bool { return f.proxy(r.RemoteAddr) }
 
-// proxy reports whether an address with a port is that of a trusted proxy.
+// proxy reports whether an address with a port belongs to a trusted proxy.
 func (f *filter) proxy(remote string) bool {
 	addr, err := netip.ParseAddrPort(remote)
 	return err == nil && slices.ContainsFunc(f.proxies, func(p netip.Prefix) bool { return p.Contains(addr.Addr().Unmap()) })

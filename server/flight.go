@@ -16,8 +16,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// The limits of large responses: all of them together hold at most maxFlight bytes, or are one. Clients that do not read
-// hold them until their time is over.
+// Limits of large responses. Together they hold at most maxFlight bytes, unless there is only one. A client that does
+// not read holds its response until the time limit.
 const (
 	maxFlight     = 128 << 20
 	largeResponse = 256 << 10
@@ -134,8 +134,8 @@ func hollow(v any) (any, event.JSON) {
 	return v, ""
 }
 
-// encode encodes a value inside of another one, when there is room for it among the large responses. The caller calls leave
-// when it is written.
+// encode encodes a value that is part of another one, when there is room for it among the large responses. The caller calls
+// leave when the value is written.
 func (s *Server) encode(ctx context.Context, v any, wrap func(any) any) (e encoded, leave func(), err error) {
 	small, large := hollow(v)
 	if large != "" {

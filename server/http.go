@@ -182,7 +182,7 @@ func (s *Server) identify(r *http.Request) (*caller, error) {
 	}
 	p.remote = s.filter.remote(r)
 	if p.role == roleHost && r.URL.Path != join.Path {
-		return nil, &httpError{http.StatusForbidden, &session.Failure{Reason: api.AuthFailed, Message: "a token of a machine allows nothing but to join"}}
+		return nil, &httpError{http.StatusForbidden, &session.Failure{Reason: api.AuthFailed, Message: "a token of a machine can only join"}}
 	}
 	return &caller{principal: p}, nil
 }
@@ -333,7 +333,7 @@ func (s *Server) logout(w http.ResponseWriter, r *http.Request, c *caller) error
 	return nil
 }
 
-// connection takes one of the places for open streams, which are limited per address.
+// connection reserves a place for an open stream; they are limited per address.
 func (s *Server) connection(r *http.Request) (release func(), err error) {
 	leave, ok := s.streams.enter(s.filter.remote(r))
 	if !ok {

@@ -50,7 +50,7 @@ func (b *unread) isLong(asks bool) bool {
 	return b.length < 0 || b.length-b.n.Load() > smallBody
 }
 
-// WriteHeader announces the end of a connection whose body is not read; net/http reads a small rest and keeps the
+// WriteHeader announces the end of a connection with an unread body; net/http reads a small rest and keeps the
 // connection. A response without a length ends with the handler and cannot be sent before the rest of the body is read.
 func (w *response) WriteHeader(status int) {
 	switch {

@@ -62,8 +62,8 @@ const (
 	maxLinkPause = 15 * time.Second
 )
 
-// LinkMachine keeps a machine linked that does not dial the server, until ctx ends or the server is closed: dial connects with it. The name of
-// the machine belongs to the id, as it does to the token of a machine that dials.
+// LinkMachine keeps a link to a machine that does not dial the server, until ctx ends or the server is closed; dial connects to it. The name
+// of the machine belongs to id, as that of a dialing machine belongs to its token.
 func (s *Server) LinkMachine(ctx context.Context, id string, dial func(ctx context.Context) (net.Conn, error)) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -176,8 +176,9 @@ func (s *Server) placeFor(c *caller, machine string) (place.Place, error) {
 	return s.sessions.Place(machine)
 }
 
-// placeAt returns a machine that a caller may use, and a directory of it that the caller names. On this machine it is
-// below the roots: a worktree outside of them can belong to another tenant. Another machine checks its directories itself.
+// placeAt returns a machine that a caller may use, and the directory there that the caller names. On this machine the
+// directory must be below the roots: a worktree outside of them can belong to another tenant. Other machines check their
+// directories themselves.
 func (s *Server) placeAt(c *caller, machine, dir string) (place.Place, string, error) {
 	at, err := s.placeFor(c, machine)
 	if err == nil && machine == "" {

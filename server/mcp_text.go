@@ -9,8 +9,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// aside is a large text of a request to a tool, which is replaced by a mark while the request is decoded: that would copy the
-// text many times. The zero value has none.
+// aside is a large text in a request to a tool. A mark replaces it while the request is decoded, because decoding would copy
+// it many times. The zero value has no text.
 type aside struct {
 	mark []byte     // a JSON string
 	text event.JSON // shares the memory of the request

@@ -167,7 +167,7 @@ func sessionMethods() []*method {
 		entry("session.fork", "makes a new session that begins as another one did", roleOperator, unlinked, ofTenant, audited, maxBody, fork),
 		entry("session.rewind", "restores files to their state at a prompt; `dry_run` only lists them", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.Rewind)),
 		entry("session.getHistory", "returns the conversation so far", roleViewer, linked, ofTenant, unaudited, maxBody, of(session.Details.GetHistory)),
-		entry("session.search", "searches what was said in the sessions of the server, also in turns that run", roleViewer, unlinked, ofTenant, unaudited, maxBody, of(session.Details.Search)),
+		entry("session.search", "searches the messages in sessions of the server, also in running turns", roleViewer, unlinked, ofTenant, unaudited, maxBody, of(session.Details.Search)),
 		entry("session.rename", "gives a session a title", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Details.Rename)),
 		entry("session.archive", "moves a session out of the list", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Details.Archive)),
 		entry("session.unarchive", "moves it back", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Details.Unarchive)),
@@ -181,7 +181,7 @@ func sessionMethods() []*method {
 		entry("queue.remove", "removes a prompt that waits", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Queues.Remove)),
 		entry("queue.reorder", "sets the order of all prompts that wait", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Queues.Reorder)),
 		entry("queue.sendNow", "sends a waiting prompt now, ahead of the others", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Queues.SendNow)),
-		entry("queue.release", "lets a queue go on that a restart has held", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Queues.Release)),
+		entry("queue.release", "continues a queue that a restart has held", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Queues.Release)),
 		entry("permission.list", "lists the requests that wait for a person, of one session or of all", roleViewer, unlinked, ofTenant, unaudited, maxBody, of(session.Requests.List)),
 		entry("permission.respond", "answers a permission request; the first answer counts", roleOperator, unlinked, ofTenant, audited, maxBody, by(session.Requests.PermissionRespond)),
 		entry("question.respond", "answers a question of the agent; the first answer counts", roleOperator, unlinked, ofTenant, audited, maxBody, by(session.Requests.QuestionRespond)),
@@ -240,7 +240,7 @@ func dataMethods() []*method {
 // serverMethods returns the methods of the server.
 func serverMethods() []*method {
 	return []*method{
-		entry("budget.list", "lists the budgets with what is left of them", roleViewer, unlinked, ofTenant, unaudited, maxBody, budgetList),
+		entry("budget.list", "lists the budgets with the remaining amounts", roleViewer, unlinked, ofTenant, unaudited, maxBody, budgetList),
 		entry("budget.set", "sets a budget", roleAdmin, unlinked, ofServer, audited, maxBody, budgetSet),
 		entry("budget.remove", "removes a budget", roleAdmin, unlinked, ofServer, audited, maxBody, budgetRemove),
 		entry("settings.get", "returns the settings that clients may know", roleViewer, unlinked, ofTenant, unaudited, maxBody, settingsGet),
@@ -260,7 +260,7 @@ func serverMethods() []*method {
 		entry("tokens.create", "makes a token and shows it once", roleAdmin, unlinked, ofServer, audited, maxBody, tokensCreate),
 		entry("tokens.list", "lists tokens without their secrets", roleAdmin, unlinked, ofServer, unaudited, maxBody, tokensList),
 		entry("tokens.revoke", "ends a token", roleAdmin, unlinked, ofServer, audited, maxBody, tokensRevoke),
-		entry("pairing.create", "makes a code that lets one device in within two minutes, with a token of the given role; see [pairing](../push.md#pairing-a-phone)", roleAdmin, unlinked, ofServer, audited, maxBody, pairingCreate),
+		entry("pairing.create", "makes a code with which one device gets a token of the given role, within two minutes; see [pairing](../push.md#pairing-a-phone)", roleAdmin, unlinked, ofServer, audited, maxBody, pairingCreate),
 		entry("pairing.cancel", "ends such a code", roleAdmin, unlinked, ofServer, audited, maxBody, pairingCancel),
 		entry("share.create", "makes a link that shows one session", roleOperator, unlinked, ofTenant, audited, maxBody, shareCreate),
 		entry("share.revoke", "ends such a link", roleOperator, unlinked, ofTenant, audited, maxBody, shareRevoke),

@@ -97,8 +97,8 @@ func (h *webhooks) set(k subscriber) (subscriber, error) {
 	return k, h.replace(next, k.ID)
 }
 
-// replace stores the webhooks and serves one of them that was paused or is new. If they cannot be stored, the former ones stay in
-// service. The lock is held.
+// replace stores the webhooks and serves a paused or new one among them. If they cannot be stored, the former ones stay in
+// service. The caller holds the lock.
 func (h *webhooks) replace(all []subscriber, id string) error {
 	before := h.all
 	h.all = all

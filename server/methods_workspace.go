@@ -71,7 +71,7 @@ func workspaceRemove(s *Server, ctx context.Context, c *caller, p api.WorkspaceR
 		}
 		p.Machine = e.Machine
 		if id = e.Workspace; id == "" {
-			return api.Empty{}, session.Fail(api.Unsupported, "the session has no workspace of its own")
+			return api.Empty{}, session.Fail(api.Unsupported, "the session has no workspace")
 		}
 	}
 	if _, err := s.workspace(ctx, c, p.Machine, id); err != nil {

@@ -26,7 +26,7 @@ var (
 	turnsTotal      = metric{"parley_turns_total", "Turns that have ended, by provider and outcome.", "counter", nil}
 	turnSeconds     = metric{"parley_turn_duration_seconds", "How long turns took, by provider.", "histogram", []float64{1, 5, 15, 60, 300, 900, 3600}}
 	tokensTotal     = metric{"parley_tokens_total", "Tokens that agents used, by provider, model and kind.", "counter", nil}
-	costTotal       = metric{"parley_cost_usd_total", "Dollars that agents used, by provider: estimated, then corrected by what agents say.", "gauge", nil}
+	costTotal       = metric{"parley_cost_usd_total", "Dollars that agents used, by provider: estimated, then corrected by the agents' reports.", "gauge", nil}
 	requestsTotal   = metric{"parley_requests_total", "Calls of methods, by method and outcome.", "counter", nil}
 	requestSeconds  = metric{"parley_request_duration_seconds", "How long calls of methods took.", "histogram", []float64{0.001, 0.01, 0.1, 1, 10, 60}}
 	appendSeconds   = metric{"parley_log_append_duration_seconds", "How long writing to the log of a session took.", "histogram", []float64{0.001, 0.005, 0.02, 0.1, 0.5, 2, 10}}

@@ -22,9 +22,9 @@ type CopiedState struct {
 	Written                  int // those that the target did not have
 }
 
-// CopyState copies what servers keep outside of the logs between the directory of a single server ([Options].Dir) and a cluster: uploads,
-// parameters of sessions that may contain passwords, and tokens, except those that are printed. The target may have a part of it. What the
-// target has under the same name must be the same; everything is read again after it was written. No server may run.
+// CopyState copies the state outside of the logs between the directory of a single server ([Options].Dir) and a cluster: uploads,
+// parameters of sessions that may contain passwords, and tokens except printed ones. The target may already contain a part of it; a name
+// with different content is an error. Everything is read again after it was written. No server may run.
 func CopyState(ctx context.Context, dir string, c *cluster.Cluster, toCluster bool) (done CopiedState, err error) {
 	uploads, err := c.Blobs(ctx, uploadsBucket)
 	if err != nil {
@@ -98,7 +98,8 @@ func (d sealedDir) Write(ctx context.Context, name string, data []byte) error {
 	return d.Dir.Write(ctx, name, sealed.Seal(data))
 }
 
-// lastingToken returns a token as JSON, and false for one that is printed or of a running server: those end with the server.
+// lastingToken returns a token as JSON. It returns false for a printed token or one of a running server, because these end
+// with the server.
 func lastingToken(tk token) ([]byte, bool, error) {
 	if tk.Port != "" || tk.Node != "" {
 		return nil, false, nil

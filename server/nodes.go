@@ -117,7 +117,8 @@ func (s *Server) giveAway(ctx context.Context) error {
 	return nil
 }
 
-// handOver releases sessions until the server is closed: one that was being loaded can come later than the others.
+// handOver releases sessions until the server is closed, because a session that was being loaded can appear later
+// than the others.
 func (s *Server) handOver() {
 	ticker := time.NewTicker(handOverEvery)
 	defer ticker.Stop()
@@ -139,7 +140,7 @@ func (s *Server) handOver() {
 	}
 }
 
-// others returns the servers that take sessions, without this one. here reports whether one of them is on this machine.
+// others returns the other servers that accept sessions. here reports whether one of them is on this machine.
 func (s *Server) others(ctx context.Context) (others []cluster.Node, here bool, err error) {
 	nodes, err := s.peers.c.Nodes(ctx)
 	machine := ""

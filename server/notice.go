@@ -66,7 +66,7 @@ func (s *Server) offer(ctx context.Context, k *pushed, ev webhook.Event) offer {
 	return o
 }
 
-// request returns an open request for permission, nil if there is none.
+// request returns an open request for permission, or nil if it does not exist.
 func (s *Server) request(ctx context.Context, id, request string) *event.PermissionRequest {
 	open, err := session.Of[session.Requests](s.sessions).List(ctx, api.PermissionListParams{SessionID: id})
 	if err != nil {
@@ -110,7 +110,8 @@ func wholeCommand(p *event.PermissionRequest) (string, bool) {
 	return command, command[0] != ' ' && command[len(command)-1] != ' '
 }
 
-// pushAnswer answers the request of a notice. The nonce ends with the first try, whatever comes of it.
+// pushAnswer answers the request of a notice. The nonce expires with the first attempt, even if that
+// fails.
 func pushAnswer(s *Server, ctx context.Context, c *caller, p api.PushAnswerParams) (api.RespondResult, error) {
 	n, ok := s.notices.take(p.Nonce)
 	if !ok || n.Account != c.account {

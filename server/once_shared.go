@@ -15,7 +15,7 @@ type sharedOnce[T any] struct {
 	Value   T         `json:"value"`
 }
 
-// onceAge is the time after which the buckets drop a secret; none is valid for longer.
+// onceAge is the age at which the buckets drop a secret; every secret expires earlier.
 const onceAge = max(pushTTL, machinePairingAge)
 
 // openOnces shares the codes of devices and the nonces of notices in a cluster.

@@ -53,7 +53,7 @@ func makeOpenAPI() ([]byte, error) {
 		"components": object{
 			"schemas":         schemas,
 			"securitySchemes": object{"bearer": object{"type": "http", "scheme": "bearer"}},
-			"responses": object{"Error": object{"description": "The call failed; reason says why.",
+			"responses": object{"Error": object{"description": "The call failed; reason has the cause.",
 				"content": jsonContent(object{"type": "object", "required": []string{"error"}, "properties": object{"error": ref("ErrorObject")}})}},
 		},
 		"security": []object{{"bearer": []string{}}},
@@ -122,7 +122,7 @@ func eventsOperation() object {
 	}
 	return object{
 		"operationId": "events", "summary": "The messages of a session",
-		"description": "A stream of server-sent events; with wait, a poll. The first event says where the stream begins.",
+		"description": "A stream of server-sent events; with wait, a poll. The first event has the position at which the stream begins.",
 		"parameters": []object{
 			{"name": "id", "in": "path", "required": true, "schema": object{"type": "string"}},
 			query("after", "string", "A cursor, epoch:seq.sub; the header Last-Event-ID counts before it."),

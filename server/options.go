@@ -95,8 +95,8 @@ type Options struct {
 	// it is nil, they run with Providers and Env, and tenants can neither list nor resume the
 	// agents' sessions on disk.
 	Tenant func(name string) (Tenant, error)
-	// GitEnv is the environment from which git's is taken, by an allow-list; nil is that of this
-	// process. Setup commands of workspaces get Env.
+	// GitEnv is the environment from which an allow-list selects git's; nil means the environment
+	// of this process. Setup commands of workspaces get Env.
 	GitEnv []string
 	// TrustGit are hashes of [workspace.Programs] that git runs although an agent can write them.
 	// The log has the hash of programs that are not run.

@@ -14,8 +14,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// Limits of pairing: the lifetime of a code for a device and for a machine, the number of open ones, and the lifetime
-// of the token of a device.
+// Limits of pairing: the lifetimes of a code for a device and of one for a machine, the number of open codes, and the
+// lifetime of a device's token.
 const (
 	pairingAge        = 2 * time.Minute
 	machinePairingAge = 10 * time.Minute

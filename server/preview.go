@@ -106,8 +106,8 @@ func (s *Server) mayPreview(holder, session string) bool {
 	return err == nil
 }
 
-// mark sets a mark for the agent of a session, by which its processes are found. An agent with an
-// environment of its provider has none.
+// mark adds a mark to the environment of a session's agent, by which its processes are found. An
+// agent with an environment from its provider gets no mark.
 func (s *Server) mark(session string, opts *agent.Options) {
 	if s.previews == nil || opts.Env == nil {
 		return

@@ -63,7 +63,7 @@ func (s *Server) recentDirs(ctx context.Context, c *caller, machine string) []st
 	return dirs
 }
 
-// location is where a session runs, in words for people: the repository of a worktree and the branch.
+// location describes for people where a session runs: the repository of a worktree, and the branch.
 type location struct{ repo, branch string }
 
 // lookups looks each directory up once for a list.

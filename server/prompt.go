@@ -35,7 +35,8 @@ func (p *prompt) decode(params []byte) error {
 	return nil
 }
 
-// largeText is the size in bytes of content above which a single block of text becomes a text.
+// largeText is the size in bytes from which content with a single text block is handled as a plain
+// text.
 const largeText = 64 << 10
 
 // blocks is [api.QueryWithContentParams]. A single large block of text is in its wire form and not copied.
@@ -75,7 +76,7 @@ func (s *shared) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// oneText returns the text of content that is one block of text and nothing else; other content has none.
+// oneText returns the text of content that is a single text block, and "" for other content.
 func oneText(content []byte) event.JSON {
 	var list []map[string]shared
 	if json.Unmarshal(content, &list) != nil || len(list) != 1 || len(list[0]) != 2 || string(list[0]["type"]) != `"text"` {

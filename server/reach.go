@@ -91,9 +91,9 @@ func (f *findings) checkSecrets(add func(name string, ok bool, format string, ar
 func (f *findings) checkSandbox(add func(name string, ok bool, format string, args ...any)) {
 	switch {
 	case f.reachErr != nil:
-		add("sandbox", false, "The agent does not say whether its commands are confined: %s", session.FailureOf(f.reachErr).Message)
+		add("sandbox", false, "The agent does not report whether its commands are confined: %s", session.FailureOf(f.reachErr).Message)
 	case f.reach.Sandbox == "":
-		add("sandbox", false, "This agent does not say whether its commands are confined.")
+		add("sandbox", false, "This agent does not report whether its commands are confined.")
 	case f.reach.Sandbox == "on":
 		add("sandbox", true, "Commands of the agent run in a sandbox; its own file tools do not, they follow the permissions.")
 		add("sandbox_escape", !f.reach.CanEscape && len(f.reach.Escapes) == 0, "Commands may leave the sandbox where a person allows it: %t; commands that always do: %s.",

@@ -67,7 +67,8 @@ func (f *findings) look(given []string, key string) {
 	f.interfaces = outside()
 }
 
-// unboxed returns the environment inside, if it is that of a process that makes a box.
+// unboxed returns the environment inside of a box for the environment of the process that makes the
+// box; any other environment is returned unchanged.
 func unboxed(env []string) []string {
 	if inside := box.Unpacked(env); len(inside) > 0 {
 		return inside
@@ -78,7 +79,7 @@ func unboxed(env []string) []string {
 // machineSockets are sockets that control a machine.
 var machineSockets = []string{"/run/docker.sock", "/var/run/docker.sock", "/run/podman/podman.sock", "/run/dbus/system_bus_socket", "/run/containerd/containerd.sock"}
 
-// tryBox replaces the findings with those from inside of a box like that of the agent.
+// tryBox replaces the findings with those from inside a box like the agent's.
 func (s *Server) tryBox(ctx context.Context, f *findings, a *session.Agent) error {
 	opts := &agent.Options{Dir: a.Dirs[0], AdditionalDirectories: a.Dirs[1:], Env: a.Env}
 	b, err := s.boxOf(a.Provider, opts)

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// maxWrite is the maximum number of bytes that have one time limit, so that a slow client that reads gets all of a large
-// response.
+// maxWrite is the number of bytes that share one time limit, so that a slow client gets all of a large response as long
+// as it reads.
 const maxWrite = 64 << 10
 
-// response gives each write a time limit. A client that does not read is disconnected, and a limit of one response does
-// not apply to the next one on the connection.
+// response limits the time of each write. A client that does not read is disconnected, and the limit of one response
+// does not apply to the next one on the connection.
 type response struct {
 	http.ResponseWriter
 	rc      *http.ResponseController

@@ -37,7 +37,7 @@ type runPrompt struct {
 	text    event.JSON // a JSON string instead of content that is one text: it may be large, and is not copied
 }
 
-// setText makes a text the whole prompt.
+// setText sets the whole prompt to a text.
 func (p *runPrompt) setText(text event.JSON) {
 	p.text, p.content, p.digest = text, nil, digestText(text)
 }
@@ -194,8 +194,8 @@ func (s *Server) runText(ctx context.Context, c *caller, of api.QueryWithContent
 	return accepted, err
 }
 
-// runRespond passes an answer to its request and returns the position at which the asking stream
-// ended. A request that is no longer open was answered: the first answer counts.
+// runRespond passes an answer to its request and returns the position at which the stream with the
+// request ended. If another answer was first, that one counts.
 func (s *Server) runRespond(ctx context.Context, c *caller, id string, a runAnswer) (parts.Place, error) {
 	place, request, ok := strings.Cut(a.id, "/")
 	at, err := parts.ParsePlace(place)

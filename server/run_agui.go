@@ -94,7 +94,7 @@ func decodeAGUI(data []byte) (*run, error) {
 	return q, nil
 }
 
-// aguiText returns the content of a message that is one text; other content has none.
+// aguiText returns the content of a message with a single text, and "" for other content.
 func aguiText(content []byte) event.JSON {
 	var text literal
 	if len(content) > len(`""`) && text.UnmarshalJSON(content) == nil {

@@ -91,7 +91,7 @@ type aisdkPart struct {
 	Approval  json.RawMessage `json:"approval"`
 }
 
-// decodeAISDK decodes a request: the last message is one of the user, or it has answers.
+// decodeAISDK decodes a request. Its last message is the user's or contains answers.
 func decodeAISDK(data []byte) (*run, error) {
 	var in aisdkInput
 	if err := json.Unmarshal(data, &in); err != nil {
@@ -141,7 +141,7 @@ func decodeAISDK(data []byte) (*run, error) {
 	return q, nil
 }
 
-// aisdkText returns the text of a message that is one text; other messages have none.
+// aisdkText returns the text of a message with a single text, and "" for other messages.
 func aisdkText(all []aisdkPart) event.JSON {
 	content := slices.DeleteFunc(slices.Clone(all), func(p aisdkPart) bool { return p.Type != "text" && p.Type != "file" })
 	if len(content) != 1 || content[0].Type != "text" || content[0].Text == `""` {

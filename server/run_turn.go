@@ -179,7 +179,7 @@ func (t *turnView) close(end parts.End) []json.RawMessage {
 	return all
 }
 
-// placed writes events; the last one has a place as its id.
+// placed writes events with a place as the id of the last one.
 func (e *eventStream) placed(all []json.RawMessage, at parts.Place) error {
 	if len(all) == 0 {
 		return nil

@@ -72,8 +72,8 @@ func (t *tenants) get(ctx context.Context, name string) (*Tenant, error) {
 	return &opened, nil
 }
 
-// apart returns the agents with a history that a caller may read. A tenant without separate agents
-// has none: those of the server hold the sessions of others.
+// apart returns the agents with a history that a caller may read. It returns none for a tenant
+// without separate agents, because the server's agents have sessions of others.
 func (t *tenants) apart(ctx context.Context, p *principal) ([]agent.Provider, error) {
 	if p.tenant != "" && t.open == nil {
 		return nil, session.Fail(api.Unsupported, "the server keeps no history for tenants")
@@ -105,7 +105,7 @@ func (p *principal) sees(tenant string) bool {
 	return p.tenant == tenant || p.tenant == "" && p.agentOf == ""
 }
 
-// of returns the caller as one of a tenant: objects created in its name belong to the tenant.
+// of returns the caller as a member of a tenant: objects created in its name belong to the tenant.
 func (c *caller) of(tenant string) *caller {
 	p := *c.principal
 	p.tenant = tenant

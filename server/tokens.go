@@ -103,7 +103,7 @@ func openTokens(path string) (*tokens, error) {
 	return t, nil
 }
 
-// read reads the tokens of a file, all or none.
+// read reads the tokens of a file; it returns none of them after an error.
 func (t *tokens) read(data []byte) error {
 	var all []token
 	if err := json.Unmarshal(data, &all); err != nil {

@@ -14,12 +14,12 @@ import (
 	"github.com/seed7221b0f9/parley/server/webpush"
 )
 
-// sharedHooks are the webhooks of a cluster. Every server knows all of them. One of them, with a lease, makes the calls of a webhook: an
+// sharedHooks are the webhooks of a cluster. Every server has the list, and the one with the lease makes the calls of a webhook: an
 // event is delivered again only if that server dies between the call and the write of its position. webhooks.mu guards the fields.
 type sharedHooks struct {
 	c      *cluster.Cluster
 	bucket *cluster.Bucket
-	// known is what the bucket has, by key: the webhooks, and their positions.
+	// known is the content of the bucket by key: webhooks and their positions.
 	known   map[string][]byte
 	started bool
 }

@@ -187,7 +187,7 @@ func regularFiles(ctx context.Context, root string) ([]foundFile, error) {
 	return found, err
 }
 
-// isTemp reports whether the name is that of a temporary file of this package.
+// isTemp reports whether a name belongs to a temporary file of this package.
 func isTemp(name string) bool {
 	return strings.HasPrefix(name, ".parley-") && strings.HasSuffix(name, ".tmp")
 }

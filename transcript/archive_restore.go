@@ -127,7 +127,7 @@ func (a *Archive) restoreFile(ctx context.Context, to *Dir, f *ArchivedFile, opt
 	return nil
 }
 
-// begins reports whether the file begins with a version.
+// begins reports whether the file begins with the content of a version.
 func begins(path string, v *FileVersion) (bool, error) {
 	f, err := openRegular(path)
 	if err != nil {

@@ -15,7 +15,7 @@ func (x *examination) badLines() {
 		case l.bad != nil:
 			x.report(BadLine, lostLine(l.text), l.pos, "", "%v", l.bad.Err)
 		case l.torn && last:
-			x.report(TornTail, BreaksDisplay, l.pos, "", "no line feed ends the file: what is written next is lost with this line")
+			x.report(TornTail, BreaksDisplay, l.pos, "", "the file does not end with a line feed: the next record is lost with this line")
 		}
 		if l.pos.Size > x.maxLine {
 			x.report(OversizedLine, x.weight(l), l.pos, uuidOf(l.entry), "%d bytes, more than %d", l.pos.Size, x.maxLine)

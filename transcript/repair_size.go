@@ -9,7 +9,7 @@ import (
 // needs it.
 func (p *surgeon) shrink(l *operated, f *Finding) {
 	if linkOrNil(l.entry) == nil {
-		p.remove(f.Fault, l, "a record beside the conversation that is too long")
+		p.remove(f.Fault, l, "a record outside of the conversation that is too long")
 		return
 	}
 	before := l.lineText()

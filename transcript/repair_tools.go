@@ -27,7 +27,7 @@ func (p *surgeon) dropThinking(l *operated, f *Finding) {
 		return lastString(b, "type") == "thinking" && lastString(b, "thinking") == "" && lastString(b, "signature") != ""
 	})
 	if len(kept) == 0 {
-		p.remove(f.Fault, l, "there was nothing else in it")
+		p.remove(f.Fault, l, "it had no other content")
 		return
 	}
 	p.change(f.Fault, l, setContent(o, message, kept), "without the thinking that lost its text")
@@ -150,7 +150,7 @@ func (p *surgeon) addResult(l *operated, call *object, f *Finding) *operated {
 	added := &operated{fileLine: fileLine{entry: e, pos: e.Position()}}
 	l.after = append(l.after, added)
 	p.added[uuid] = added
-	p.note(f.Fault, added, "added", "", o.text(), "a result that says that the result was lost")
+	p.note(f.Fault, added, "added", "", o.text(), "a result that reports the loss")
 	return added
 }
 

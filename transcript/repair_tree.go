@@ -17,7 +17,7 @@ func (p *surgeon) dropBad(l *operated, f *Finding) {
 		p.change(f.Fault, l, glued, "the line that was glued to the broken one is kept")
 		return
 	}
-	p.remove(f.Fault, l, "what is left of it cannot be read")
+	p.remove(f.Fault, l, "the rest of it cannot be read")
 }
 
 // maxGlued is the number of positions in a broken line that are tried as the start of another line.
@@ -73,14 +73,14 @@ func (p *surgeon) renameAll(_ *examination, patients []patient) {
 			if seen[l.lineText()] {
 				// Not with remove: its followers belong to the other entry.
 				l.removed = true
-				p.note(DuplicateUUID, l, "removed", l.lineText(), "", "the same line is there before")
+				p.note(DuplicateUUID, l, "removed", l.lineText(), "", "the same line occurs before it")
 				continue
 			}
 			uuid := random.UUID()
 			o := parseObject(link.text)
 			o.setString("uuid", uuid)
 			fresh[link.UUID] = uuid
-			p.change(DuplicateUUID, l, o.text(), "it has a uuid of its own now")
+			p.change(DuplicateUUID, l, o.text(), "it has a new uuid now")
 		}
 		seen[l.lineText()] = true
 	}
@@ -168,5 +168,5 @@ func (p *surgeon) forgetPreserved(fault Fault, l *operated) {
 	metadata := parseObject(o.values["compactMetadata"])
 	metadata.remove("preservedMessages", "preservedSegment")
 	o.set("compactMetadata", metadata.text())
-	p.change(fault, l, o.text(), "what it says it preserved leads back to itself")
+	p.change(fault, l, o.text(), "the messages that it preserved lead back to it")
 }

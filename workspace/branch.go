@@ -161,7 +161,8 @@ func (t *Tree) Merge(ctx context.Context) (Merged, error) {
 	return m, err
 }
 
-// checkout returns the working tree in which a branch is checked out, or the tree itself if there is none.
+// checkout returns the working tree in which a branch is checked out, or the tree itself if it is not
+// checked out.
 func (t *Tree) checkout(ctx context.Context, branch string) (string, error) {
 	out, err := t.m.git.line(ctx, t.dir, "worktree", "list", "--porcelain", "-z")
 	if err != nil {
@@ -220,7 +221,7 @@ type Pushed struct{ Remote, Branch, Output string }
 // Push pushes the checked out branch to its remote with the configuration of the user and the system. Git does not read
 // the configuration of the repository, which an agent can write: it runs in an empty repository that borrows the
 // objects. The address comes from the repository, so the caller passes the one that a person has seen; the error is
-// [ErrInvalid] if it is another one now.
+// [ErrInvalid] if the address has changed.
 func (t *Tree) Push(ctx context.Context, url string) (Pushed, error) {
 	defer t.m.hold(t.dir)()
 	b, err := t.Branch(ctx)

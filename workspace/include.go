@@ -11,8 +11,8 @@ import (
 // maxIncludes bounds the files that the configuration of a repository includes under a condition.
 const maxIncludes = 100
 
-// included returns the settings in files that the repository's settings include, whether the condition of an include holds or not: it may
-// hold in a worktree that is about to be made, or on another branch. The directories are where git was run and the top of the working tree.
+// included returns the settings in files that the repository's settings include, even if the condition of an include is false now: it may
+// be true in a later worktree or on another branch. The directories are the one where git was run and the top of the working tree.
 func (m *Manager) included(ctx context.Context, all []setting, dirs ...string) (more []setting, err error) {
 	seen := map[string]bool{}
 	open := all
@@ -51,8 +51,8 @@ func (s setting) includes() bool {
 	return key == "include.path" || strings.HasPrefix(key, "includeif.") && strings.HasSuffix(key, ".path")
 }
 
-// includePaths returns the files that a setting may mean. A relative path is one from the file that has it, which git may name from
-// either directory.
+// includePaths returns the files that a setting may name. A relative path starts at the file with the setting, which git may name
+// from either directory.
 func (m *Manager) includePaths(s setting, dirs []string) ([]string, error) {
 	path := s.value
 	switch {
@@ -84,8 +84,8 @@ func parseFile(out, file string) (all []setting) {
 	return all
 }
 
-// checkTop returns an error unless the top of the working tree, as git has it, is the nearest directory with git data: a repository can name
-// another one (core.worktree), whose files git would then read and change.
+// checkTop returns an error unless git's top of the working tree is the nearest directory with git data: a repository can name another one
+// (core.worktree), and git would read and change its files.
 func checkTop(dir, top string) error {
 	at, err := filepath.EvalSymlinks(dir)
 	if err != nil {

@@ -90,8 +90,8 @@ func (t *Tree) part(ctx context.Context, f File, chosen []string) (string, error
 	return f.NewMode + " " + strings.TrimSpace(string(id)) + " 0\t" + full, nil
 }
 
-// commitParts commits files of which some have entries of their own. Git gets a separate index, as it makes one for
-// itself for a commit of some files, so that what else is in the user's index stays there and is not committed.
+// commitParts commits parts of files. Git gets a separate index, as it creates one itself for a commit of some
+// files, so that other entries of the user's index stay there uncommitted.
 func (t *Tree) commitParts(ctx context.Context, g *guard, files, parts []string, message string) (Committed, error) {
 	index, err := os.CreateTemp(filepath.Join(t.m.opts.Dir, scratchDir), "index-")
 	if err != nil {

@@ -79,8 +79,8 @@ func harmless(key string) (string, bool) {
 	return value, ok
 }
 
-// override returns settings that replace each program of the repository by that of the user or the
-// system, or disable it.
+// override returns settings that replace each program of the repository by the user's or the
+// system's, or disable it.
 func override(all []setting) []setting {
 	user := map[string][]string{}
 	for _, s := range all {

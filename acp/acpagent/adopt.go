@@ -71,7 +71,7 @@ func (p *Provider) adopt(ctx context.Context, opts agent.Options, a agent.Adopti
 	return s, nil
 }
 
-// lines returns how the numbered lines of an agent become events.
+// lines returns a function that converts the numbered lines of an agent to events.
 func (s *Session) lines(p spawn.LineProcess, last uint64) jsonrpc.Lines {
 	return jsonrpc.Lines{Process: p, Last: last, Begin: s.beginLine, End: s.endLine, Called: s.called}
 }

@@ -50,8 +50,8 @@ func answer[T any](m *jsonrpc.Message, do func(*T) (any, error)) (any, error) {
 	return do(r)
 }
 
-// inside calls do with the directory of the session that a path is in, and with the path in it. Links that lead out of it are
-// errors of the file operations.
+// inside calls do with the session directory that contains a path, and with the path relative to it. File operations return
+// an error for a link that leads out of the directory.
 func (s *Session) inside(path string, do func(root *os.Root, name string) error) error {
 	if !filepath.IsAbs(path) {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the path is not absolute: " + path}
@@ -112,7 +112,7 @@ func someLines(text string, from, limit int64) string {
 	return out.String()
 }
 
-// writeFile replaces the text of a file or makes one.
+// writeFile replaces the text of a file, or creates the file.
 func (s *Session) writeFile(ctx context.Context, r *acp.WriteTextFileRequest) (any, error) {
 	err := s.inside(r.Path, func(root *os.Root, name string) error {
 		if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {

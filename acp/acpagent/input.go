@@ -91,7 +91,7 @@ func appendMedia(b []byte, data, mimeType string) []byte {
 	return jsonwire.AppendString(append(b, `,"mimeType":`...), mimeType)
 }
 
-// readPrompt returns the id and the content of a request that AppendJSON has written. Texts without escapes share its memory.
+// readPrompt returns the id and the content of a request written by AppendJSON. Texts without escapes share its memory.
 func readPrompt(params string) (uuid string, content []event.Content) {
 	var r struct {
 		Meta   map[string]string `json:"_meta"`

@@ -116,8 +116,8 @@ func (s *Session) loginMethods(e *jsonrpc.Error) (list []LoginMethod) {
 // maxPrinted limits the number of kept output lines that are not messages.
 const maxPrinted = 20
 
-// stray keeps a line that is not a message, without the codes that steer a terminal. It is not answered: an agent that asks for a
-// line reads the answer as one.
+// stray logs a line that is not a message, without terminal control codes. It sends no answer: an agent that asks on its terminal
+// would read it as the user's.
 func (s *Session) stray(line string, m *jsonrpc.Message, err error) {
 	if m != nil {
 		return // an answer that nobody waits for any more

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// runners are programs that run another one, which their first argument names.
+// runners are programs that run another program, which their first argument names.
 var runners = []string{"node", "nodejs", "bun", "bunx", "deno", "npx", "pnpx", "python", "python3", "uvx", "pipx", "env", "sh", "bash"}
 
 // containers are names of files and folders that do not name a program.

@@ -269,7 +269,7 @@ func (s *Session) note(u *acp.SessionUpdate) {
 	}
 }
 
-// announce shows the mode and the model that count now.
+// announce emits the current mode and model.
 func (s *Session) announce() {
 	s.emit(func() []event.Event {
 		if !s.live {
@@ -368,7 +368,8 @@ func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
 	return agent.Interrupted{}, s.translate(err)
 }
 
-// leave has an agent that is idle close the session, where it can. The end of its input does so otherwise.
+// leave asks an idle agent to close the session, if it supports that; otherwise the end of its input
+// closes it.
 func (s *Session) leave() {
 	idle := false
 	s.kit.Do(func() { idle = s.live && s.accepted == s.finished })

@@ -63,8 +63,8 @@ func (p *Provider) Sessions(ctx context.Context, opts agent.Options) (list []age
 	return list, err
 }
 
-// Replay returns the events of a session that the agent keeps. Calls that had no end when the agent ended have one. An agent that
-// cannot load sessions is [agent.ErrUnsupported].
+// Replay returns the events of a session that the agent keeps. Calls that the agent did not complete are shown as ended. For an
+// agent that cannot load sessions the error is [agent.ErrUnsupported].
 func (p *Provider) Replay(ctx context.Context, id string, opts agent.Options) (events []event.Event, err error) {
 	servers, err := clientServers(opts.MCPServers)
 	if err != nil {

@@ -20,8 +20,8 @@ var (
 	_ agent.ModelSetter  = (*modelled)(nil)
 )
 
-// methodSetModel sets the model of an agent that has models outside of its config options. The protocol had it in its
-// first versions.
+// methodSetModel sets the model of an agent whose models are not config options, as in the first versions of the
+// protocol.
 const methodSetModel = "session/set_model"
 
 // choose applies the options to the session. Each agent has its own names of modes. An empty mode is not set, and
@@ -104,8 +104,8 @@ func (s *Session) setOptions(answer *acp.SetSessionConfigOptionResponse) {
 // Efforts returns the efforts that the agent offers for the model that the session uses, as a copy.
 func (s *Session) Efforts() []string { return values(s.setting(effortOf)) }
 
-// SetEffort changes the effort of the model. An effort that [Session.Efforts] does not return is [agent.ErrInvalid]; empty is
-// the one that the session began with.
+// SetEffort changes the effort of the model; empty restores the session's first effort. The error is [agent.ErrInvalid] for
+// an effort that [Session.Efforts] does not return.
 func (s *Session) SetEffort(ctx context.Context, effort string) error {
 	if effort == "" {
 		s.kit.Do(func() { effort = s.effort })
@@ -155,7 +155,7 @@ func (s *Session) hasModels() bool { return len(s.setting(modelOf).Values) > 0 }
 // modelled is a session of an agent that offers models.
 type modelled struct{ *Session }
 
-// SetModel changes the model, by its id or its name. Empty is the one that the session began with.
+// SetModel changes the model, by its id or its name; empty restores the session's first model.
 func (s *modelled) SetModel(ctx context.Context, model string) (string, error) {
 	if model == "" {
 		s.kit.Do(func() { model = s.model })

@@ -120,7 +120,7 @@ func (s *Session) findTerminals() (found []*terminal) {
 	return found
 }
 
-// keep starts the command under a host, which keeps its standard output and standard error as one stream.
+// keep starts the command under a host, which merges its standard output and standard error.
 func (t *terminal) keep(ctx context.Context, k agent.Keeper, id string, cmd spawn.Command) error {
 	if k == nil {
 		return jsonrpc.MethodNotFound(acp.MethodTerminalCreate)

@@ -33,7 +33,7 @@ func (t *tokens) of(answer *acp.PromptResponse) event.JSON {
 		sum.input, sum.output, sum.read, sum.written))
 }
 
-// readTokens reads a usage, in the spelling of the protocol or of an API.
+// readTokens reads a usage with the member names of the protocol or of a model's API.
 func readTokens(usage event.JSON) (t tokens) {
 	for name, to := range map[string]*int64{
 		"inputTokens": &t.input, "input_tokens": &t.input, "outputTokens": &t.output, "output_tokens": &t.output,

@@ -1,5 +1,5 @@
-// Package acpevent makes events of what an agent that speaks the Agent Client
-// Protocol says. A [Converter] is pure: it reads no clock and no file.
+// Package acpevent converts the messages of an agent of the Agent Client Protocol to events. A
+// [Converter] is pure: it reads no clock and no file.
 package acpevent
 
 import (
@@ -118,7 +118,7 @@ func (c *Converter) Unknown(params event.JSON) []event.Event {
 	return c.out
 }
 
-// Mode returns the event for the mode that the session is in, none for an empty one.
+// Mode returns the event for the current mode of the session, or no event for an empty mode.
 func (c *Converter) Mode(mode string) []event.Event {
 	c.begin()
 	c.mode(mode)
@@ -131,7 +131,7 @@ func (c *Converter) mode(mode string) {
 	}
 }
 
-// Commands returns the event for the commands of the session, none if there are none.
+// Commands returns the event for the commands of the session, or no event if there are no commands.
 func (c *Converter) Commands(list []acp.AvailableCommand) []event.Event {
 	c.begin()
 	if len(list) > 0 {
@@ -144,7 +144,7 @@ func (c *Converter) commands(list []acp.AvailableCommand) {
 	c.emit(&event.SessionInfo{Commands: encoded(list)})
 }
 
-// Model returns the event for the model that the session uses, none for an empty one.
+// Model returns the event for the current model of the session, or no event for an empty model.
 func (c *Converter) Model(model string) []event.Event {
 	c.begin()
 	if model != "" {
@@ -158,8 +158,8 @@ func encoded(v any) event.JSON {
 	return cmp.Or(event.Encoded(v), "null")
 }
 
-// chunk adds to a message of the agent. A prompt that comes back is known already, unless the session
-// is replayed. Agents send empty texts that carry only extensions.
+// chunk adds a chunk to a message of the agent. It ignores the agent's copies of prompts, except in a
+// replay. A chunk can have an empty text: some agents send such chunks with extensions.
 func (c *Converter) chunk(kind string, v *acp.ContentChunk) {
 	t, isText := v.Content.Value.(*acp.TextContent)
 	if isText && t.Text == "" {
@@ -193,7 +193,7 @@ func (c *Converter) chunk(kind string, v *acp.ContentChunk) {
 	c.text(block, t.Text)
 }
 
-// past adds to a prompt of a replay. Each chunk shows it as far as it is known.
+// past adds a chunk to a replayed prompt and emits the prompt as far as it is known.
 func (c *Converter) past(v *acp.ContentChunk) {
 	c.endMessage()
 	if c.asking == nil {

@@ -50,8 +50,8 @@ func update(v *acp.ToolCall) *acp.ToolCallUpdate {
 	}
 }
 
-// merge adds what a message reports of the call. A request adds to the content, an update
-// replaces the texts of it.
+// merge merges a message about a call into the record of the call. A request appends its content;
+// an update replaces the text content.
 func (k *call) merge(u *acp.ToolCallUpdate, isRequest bool) {
 	k.name = cmp.Or(u.Name.Or(""), k.name)
 	if title := u.Title.Or(""); title != "" {
@@ -119,7 +119,8 @@ func blank(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// rawInput is the merged input. One that is not an object is a member of it where there are both.
+// rawInput returns the merged input. If the input is not an object but other members exist, it
+// becomes one of them.
 func (k *call) rawInput() event.JSON {
 	switch {
 	case k.other != "" && len(k.members) > 0:
@@ -165,7 +166,7 @@ func (k *call) block() event.Content {
 	return b
 }
 
-// permission is a request for the call, with everything that is known of it.
+// permission is a request for permission with all known details of its call.
 func (k *call) permission(a *asked) *event.PermissionRequest {
 	ev := &event.PermissionRequest{
 		Kind: event.PermissionTool, RequestID: a.id, ToolUseID: k.id, ToolName: k.toolName(), DisplayName: k.title(), ToolKind: cmp.Or(k.kind, string(acp.ToolKindOther)),
@@ -201,8 +202,8 @@ func diffPath(block json.RawMessage) string {
 	return cmp.Or(path.Text(), "?")
 }
 
-// contentBlocks are the parts of a call's content as blocks. A terminal is not: the agent has
-// none of this program, and its output comes in other members.
+// contentBlocks converts a call's content to blocks. It skips terminals, because their output
+// arrives in other members.
 func contentBlocks(parts []acp.ToolCallContent) []json.RawMessage {
 	var blocks []json.RawMessage
 	for _, part := range parts {

@@ -41,8 +41,9 @@ type Settings struct {
 	Options             map[string]acp.SessionConfigOption // all config options by their id
 }
 
-// Begin takes over the answer to session/new, session/load, session/resume or session/fork. Modes and models that are not
-// config options win for modes, config options for models: the agents that have both keep them so.
+// Begin takes over the answer to session/new, session/load, session/resume or session/fork. If an agent has both forms,
+// the member modes wins over a config option for modes, and a config option for models over the member models, because
+// agents keep these two current.
 func (s *Settings) Begin(modes acp.Optional[acp.SessionModeState], options acp.Optional[[]acp.SessionConfigOption], extra map[string]json.RawMessage) {
 	s.Take(options.Or(nil))
 	if m, ok := modes.Get(); ok && len(m.AvailableModes) > 0 {

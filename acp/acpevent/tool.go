@@ -10,8 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// toolCall begins a call of a tool. A second one with its id adds to the first, unless that has
-// ended: agents use ids again.
+// toolCall begins a tool call. A second message with its id adds to the call unless it has ended:
+// agents reuse ids.
 func (c *Converter) toolCall(v *acp.ToolCall) {
 	if k := c.calls[string(v.ToolCallID)]; k != nil && k.ended {
 		delete(c.calls, k.id)
@@ -19,7 +19,7 @@ func (c *Converter) toolCall(v *acp.ToolCall) {
 	c.toolUpdate(update(v))
 }
 
-// call returns the record of a call, a new one if there is none.
+// call returns the record of a call and creates it if necessary.
 func (c *Converter) call(id string) *call {
 	k := c.calls[id]
 	if k == nil {
@@ -32,7 +32,7 @@ func (c *Converter) call(id string) *call {
 	return k
 }
 
-// startTool shows a call as a block of the message that is open, or of a new one.
+// startTool emits a call as a block of the open message, or of a new one.
 func (c *Converter) startTool(k *call) {
 	c.startMessage("")
 	c.endBlock()
@@ -48,7 +48,7 @@ func (c *Converter) startTool(k *call) {
 	c.endMessage()
 }
 
-// show shows a call, or again if more is known of it, and so its requests that wait.
+// show emits a call, and emits it and its open requests again when more details are known.
 func (c *Converter) show(k *call) {
 	if k.message == "" {
 		c.startTool(k)
@@ -65,7 +65,7 @@ func (c *Converter) show(k *call) {
 	}
 }
 
-// toolUpdate goes on with a call. One that was not announced begins here.
+// toolUpdate updates a call. An update of an unknown call begins the call.
 func (c *Converter) toolUpdate(v *acp.ToolCallUpdate) {
 	c.asking = nil
 	k := c.call(string(v.ToolCallID))
@@ -108,7 +108,8 @@ func (c *Converter) status(k *call, v *acp.ToolCallUpdate) {
 	c.emit(ev)
 }
 
-// finish ends a call. Its result is a text, or blocks where the agent shows more than text.
+// finish ends a call. Its result is a text, or blocks if the agent has sent other content than
+// text.
 func (c *Converter) finish(k *call, v *acp.ToolCallUpdate, blocks []json.RawMessage) {
 	k.ended = true
 	ev := &event.ToolComplete{ToolUseID: k.id, IsError: k.status == acp.ToolCallStatusFailed}
@@ -129,8 +130,8 @@ func (c *Converter) finish(k *call, v *acp.ToolCallUpdate, blocks []json.RawMess
 	c.emit(ev)
 }
 
-// Ask returns the events of a request for permission, with what the agent has reported about the
-// call before and what the request adds. A call that was not announced is.
+// Ask returns the events of a request for permission: all details that the agent has reported about
+// the call, including those in the request. A request for an unknown call begins the call.
 func (c *Converter) Ask(requestID string, r *acp.RequestPermissionRequest) []event.Event {
 	c.begin()
 	k := c.call(string(r.ToolCall.ToolCallID))
@@ -190,7 +191,7 @@ func (c *Converter) Answered(requestID, action string, content event.JSON) []eve
 	return c.out
 }
 
-// settle gives each call that is open a result that states why it has none of the agent. A result that follows
+// settle gives each open call a result with the reason why the agent sent none. A later result of the agent
 // replaces it.
 func (c *Converter) settle(why string) {
 	for _, id := range slices.Sorted(maps.Keys(c.calls)) {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// conn is a connection of a client: its agent, and what waits to be read.
+// conn is a connection of a client: its agent, and the messages that wait for a reader.
 type conn struct {
 	id, owner string
 	opts      *Options
@@ -135,7 +135,7 @@ func (c *conn) push(key string, line []byte) error {
 	return nil
 }
 
-// stream returns a stream, a new one if there is none.
+// stream returns a stream and creates it if necessary.
 func (c *conn) stream(key string) (*stream, error) {
 	if s := c.streams[key]; s != nil {
 		return s, nil
@@ -161,7 +161,8 @@ func signal(wake chan struct{}) {
 	}
 }
 
-// waitRoom waits while too many bytes wait. It ends the connection of a client that reads none of them in time.
+// waitRoom blocks while too many bytes wait for the client. It ends the connection of a client that reads
+// nothing in time.
 func (c *conn) waitRoom(ctx context.Context) error {
 	var stalled *time.Timer
 	for {

@@ -96,8 +96,8 @@ func New(opts Options) *Handler {
 	return &Handler{opts: opts.withDefaults(), conns: map[string]*conn{}}
 }
 
-// Serve serves a request, and the whole connection if it is a WebSocket. An error comes from [Client].Open, or is the cause
-// for the end of the request's context before the body has come; nothing was written then.
+// Serve serves a request, and for a WebSocket the whole connection. It returns the error of [Client].Open, or the cause if
+// the request's context ended before the body had arrived; in both cases it has written no response.
 func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, c Client) error {
 	if c.MaxBody == 0 {
 		c.MaxBody = defaultMaxBody

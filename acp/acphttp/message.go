@@ -23,7 +23,7 @@ type wireError string
 
 func (e wireError) Error() string { return string(e) }
 
-// The ways in which a text is not a message.
+// Reasons why a text is not a message.
 const (
 	errNotJSON wireError = "Invalid JSON"
 	errBatch   wireError = "Invalid request: JSON-RPC batches are not supported"

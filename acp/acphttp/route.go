@@ -65,7 +65,8 @@ func (t *routes) expect(m *message, stream string) *refusal {
 	return nil
 }
 
-// answered checks an answer of the client: it has the header of the stream that the request came on.
+// answered checks that an answer of the client has the header of the stream on which the request was
+// sent.
 func (t *routes) answered(m *message, header string) *refusal {
 	stream, known := t.asked[m.id]
 	switch {

@@ -142,7 +142,7 @@ func (c *conn) frames(ctx context.Context) {
 	}
 }
 
-// broken returns the answer to a text that is not a message, else nil.
+// broken returns the answer to an invalid message, or nil for a valid one.
 func broken(m *message, data []byte, err error, begun bool) []byte {
 	switch {
 	case errors.Is(err, errNotJSON):

@@ -110,7 +110,8 @@ func (a *Agent) take(m Message) {
 	})
 }
 
-// pick finds the exchange of a request and uses it up; -1 if there is none.
+// pick returns the index of the exchange for a request and marks it as used; -1 if no exchange is
+// left.
 func (a *Agent) pick(m *Message) int {
 	var params map[string]json.RawMessage
 	_ = json.Unmarshal(m.Params, &params) // one without members matches none

@@ -51,7 +51,7 @@ type Ask struct {
 	MustShow   []map[string]any `json:"must_show"`
 }
 
-// Texts returns what must be shown.
+// Texts returns the texts that must be shown.
 func (a *Ask) Texts() (list []string) {
 	for _, one := range a.MustShow {
 		for name, v := range one {
@@ -154,8 +154,8 @@ func (r *Recording) answersLast() {
 	}
 }
 
-// before orders lines by their time. At the same time those of the agent are first: the client goes on when it
-// has got what it waits for.
+// before orders lines by time, and the agent's before the client's at the same time, because the client
+// continues when it has received an answer.
 func (l *Line) before(o *Line) bool {
 	if l.Run != o.Run {
 		return l.Run < o.Run
@@ -194,9 +194,8 @@ func (r *Recording) side(text []byte, client bool) error {
 // Killed reports whether the process of a run was killed.
 func (r *Recording) Killed(run int) bool { return strings.HasPrefix(r.runs[run], "killed") }
 
-// Agent returns the recorded agent of a run. It answers the requests of a client as it answered the recorded ones: with what it sent
-// until its answer, and what it sent after the answer until the next request. A client that resumes where the recorded one
-// loaded gets the answer without the replay.
+// Agent returns the recorded agent of a run. It answers each request with the recorded messages up to the answer, followed by those
+// up to the next request. If a client resumes a session that the recorded one loaded, it gets the answer without the replay.
 func (r *Recording) Agent(run int) *Agent {
 	a := &Agent{}
 	var open []int // exchanges without an answer, the oldest first

@@ -9,8 +9,8 @@ import (
 // Exchange is the scripted reaction of an agent to a request.
 type Exchange struct {
 	Method string
-	// Match are members of the parameters that the request should have. Of the exchanges of a method that are left, the first that
-	// matches is played, and the first of all if none does.
+	// Match selects the exchange by parameters of the request. Among the unused exchanges of a method the first match is
+	// played, or the first exchange if none matches.
 	Match map[string]string
 	Steps []Step
 }
@@ -20,7 +20,7 @@ func (x *Exchange) Answered() bool {
 	return slices.ContainsFunc(x.Steps, func(s Step) bool { return s.reply != "" })
 }
 
-// AnsweredWith returns the exchange up to its answer with another one: the members of its line after the id.
+// AnsweredWith returns the exchange up to its answer, and an answer with other members.
 func (x *Exchange) AnsweredWith(members string) Exchange {
 	y := *x
 	at := slices.IndexFunc(x.Steps, func(s Step) bool { return s.reply != "" })
@@ -31,7 +31,7 @@ func (x *Exchange) AnsweredWith(members string) Exchange {
 // On returns the exchange for a request.
 func On(method string, steps ...Step) Exchange { return Exchange{Method: method, Steps: steps} }
 
-// Step is one thing that an agent does. The functions of this package make them.
+// Step is one action of an agent. Functions of this package return steps.
 type Step struct {
 	line   string // is written
 	number int    // of the line in the recording; 0 if there is none

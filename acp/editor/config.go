@@ -15,8 +15,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// config holds the choices of a session: the mode, which clients know in two forms, the model, and what depends on the
-// model.
+// config holds the choices of a session: the mode, which the protocol has in two forms, the model, and the choices
+// that depend on the model.
 type config struct {
 	modes    []string
 	mode     string
@@ -29,7 +29,7 @@ type config struct {
 	commands string // what was last sent to the client
 }
 
-// modeNames describe the modes that are known.
+// modeNames describe the known modes.
 var modeNames = map[string][2]string{
 	"default":           {"Manual", "Always ask before making changes"},
 	"acceptEdits":       {"Accept edits", "Automatically accept all file edits"},
@@ -99,7 +99,7 @@ func configured(live agent.Session) string {
 
 func (c *config) modeIDs() []string { return c.modes }
 
-// modeState returns the old form of the modes, or null if there are none.
+// modeState returns the modes in the older form, or null if there are no modes.
 func (c *config) modeState() acp.Optional[acp.SessionModeState] {
 	if len(c.modes) == 0 {
 		return acp.Optional[acp.SessionModeState]{}
@@ -148,7 +148,7 @@ func choose(id, name, description string, category acp.SessionConfigOptionCatego
 	}
 }
 
-// options are all options, as far as the agent and its model have them.
+// options returns the config options that the agent and its model support.
 func (c *config) options(f Features) []acp.SessionConfigOption {
 	list := []acp.SessionConfigOption{}
 	if len(c.modes) > 0 {
@@ -181,7 +181,8 @@ func (c *config) options(f Features) []acp.SessionConfigOption {
 	return list
 }
 
-// ultraEffort is the level of the models that can run dynamic workflows: the CLI has one check for both.
+// ultraEffort is the effort level of models that can run dynamic workflows: the CLI offers both to the
+// same models.
 const ultraEffort = "xhigh"
 
 // toggle is an option of the model that is on or off.
@@ -251,7 +252,7 @@ func (c *config) update(f Features) acp.SessionUpdate {
 	return acp.SessionUpdate{SessionUpdate: acp.SessionUpdateIsConfigOptionUpdate, Value: &acp.ConfigOptionUpdate{ConfigOptions: c.options(f)}}
 }
 
-// commandEntries are commands as an event has them.
+// commandEntries converts commands for an event.
 func commandEntries(list event.JSON) []agent.Entry {
 	var all []agent.Entry
 	for _, e := range list.Elements() {

@@ -19,9 +19,9 @@ func (s *server) joins() bool {
 	return ok && p.Joins()
 }
 
-// join opens a view of a session that runs elsewhere and may be in the middle of a turn. The replay ends where the
-// first event of the view begins, so that a running answer is shown once. A session that this client has open and
-// waits for is left as it is.
+// join opens a view of a session that runs elsewhere and may be in the middle of a turn. The replay ends at the
+// first event of the view, so that a running answer is shown once. A session in which this client already waits
+// for an answer stays open as it is.
 func (s *server) join(ctx context.Context, resumer agent.Resumer, r *sessionRequest, o agent.Options, replay bool) (*session, error) {
 	if one := s.session(r.id); one != nil {
 		if one.waits() || !replay {
@@ -133,8 +133,8 @@ func (s *session) startedBy(ev event.Event) {
 	}
 }
 
-// stateChanged ends the prompts that a session cannot answer any more: its agent has ended in their turn, or
-// another client has taken them out of the queue.
+// stateChanged ends prompts that can get no answer: the agent exited in their turn, or another client
+// removed them from the queue.
 func (s *session) stateChanged(ev event.Event) {
 	s.mu.Lock()
 	if !s.shared.on {

@@ -126,8 +126,8 @@ func (m *Mapper) whole(h *event.Header) bool {
 	return h.ParentToolUseID != "" && m.session(h.ParentToolUseID) == ""
 }
 
-// start shows the text that a block has so far. A view that falls behind receives the block again, from its start or
-// complete; the text that was shown is then skipped.
+// start emits the current text of a block. If a view falls behind, the block arrives again, from its start or
+// complete; the part already emitted is then skipped.
 func (m *Mapper) start(h *event.Header, index int64, kind, text string) {
 	if shown := m.streamed[blockKey{h.ParentToolUseID, h.MessageID, index}]; shown != nil {
 		rest, more := strings.CutPrefix(text, shown.String())
@@ -325,5 +325,5 @@ func between(s, from, to string) (string, bool) {
 	return inner, ok
 }
 
-// rawText is a text as JSON.
+// rawText encodes a text as JSON.
 func rawText(s string) json.RawMessage { return json.RawMessage(event.Quote(s)) }

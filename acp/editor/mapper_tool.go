@@ -121,7 +121,7 @@ func (m *Mapper) showTool(t *toolCall) {
 	m.emitTo(m.session(t.parent), acp.SessionUpdateIsToolCall, c)
 }
 
-// meta names the tool, and the call whose subagent this belongs to.
+// meta names the tool, and the call that began the subagent, if any.
 func (t *toolCall) meta() map[string]json.RawMessage {
 	own := map[string]string{"toolName": t.name}
 	if t.parent != "" {

@@ -93,7 +93,7 @@ func (s *server) handle(ctx context.Context, m *jsonrpc.Message) (any, error) {
 	return result, nil
 }
 
-// notified takes a notification. Ones that are not known are ignored, as the protocol asks.
+// notified handles a notification. It ignores unknown ones, as the protocol requires.
 func (s *server) notified(m *jsonrpc.Message) {
 	if m.Method != acp.MethodSessionCancel {
 		return
@@ -157,7 +157,7 @@ func notFound(sessionID string) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: acp.CodeResourceNotFound, Message: "Resource not found", Data: object1("sessionId", sessionID)}
 }
 
-// wireError is an error as the protocol has it.
+// wireError converts an error for the protocol.
 func wireError(err error) error {
 	if e, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		return e

@@ -15,8 +15,8 @@ type partialInput struct {
 	broken  bool
 }
 
-// maxPartial is for how many members an input is shown before it is whole. Each showing
-// costs the text so far.
+// maxPartial is the number of times that an incomplete input is shown, once per new member. Each
+// time costs the length of the text so far.
 const maxPartial = 16
 
 // add adds a piece. It returns the object of the members that have closed, and whether

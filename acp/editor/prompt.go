@@ -10,8 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// promptInput makes blocks of the Messages API of the content of a prompt. Links become
-// text; embedded texts follow at the end, each named by its link.
+// promptInput converts the content of a prompt to blocks of the Messages API. Links become text;
+// embedded texts follow at the end, each with its link as the name.
 func promptInput(blocks []acp.ContentBlock) ([]json.RawMessage, error) {
 	var list, contexts []json.RawMessage
 	for i := range blocks {

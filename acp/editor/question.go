@@ -23,7 +23,7 @@ func (s *server) elicits(mode string) bool {
 	return e.Form.IsSet()
 }
 
-// question asks the client for an answer to the model, or to an MCP server.
+// question asks the client, for the model or for an MCP server.
 func (s *session) question(ctx context.Context, live agent.Session, ev *event.QuestionRequest) {
 	var a agent.Answer
 	switch {
@@ -103,7 +103,7 @@ func (s *session) form(ctx context.Context, ev *event.QuestionRequest) agent.Ans
 	return &agent.QuestionAnswer{Answers: answers, Notes: notes}
 }
 
-// questionSchema is a form for questions: a choice for each, and a text of one's own.
+// questionSchema returns a form for questions: a choice and a free text for each.
 func questionSchema(questions []event.Question) (*acp.ElicitationSchema, error) {
 	properties := map[string]any{}
 	for i, q := range questions {

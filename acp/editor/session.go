@@ -140,7 +140,7 @@ func (s *session) event(live agent.Session, ev event.Event) {
 	}
 }
 
-// send sends an update; a client that is gone is noticed elsewhere.
+// send sends an update. It ignores errors, because a closed connection is handled elsewhere.
 func (s *session) send(u Update) {
 	if err := s.srv.update(s.srv.ctx, cmp.Or(u.Subagent, s.id), u.SessionUpdate); err != nil && s.srv.ctx.Err() == nil {
 		s.srv.opts.Logger.Debug("acp: an update was not sent", "session", s.id, "err", err)

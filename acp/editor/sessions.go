@@ -135,7 +135,7 @@ func (s *server) newSession(ctx context.Context, p *acp.NewSessionRequest) (any,
 	}, nil
 }
 
-// open starts a new session, the one that was opened ahead where it fits.
+// open starts a new session, or takes the prewarmed one if it fits.
 func (s *server) open(ctx context.Context, r *sessionRequest) (*session, error) {
 	o, err := s.options(r)
 	if err != nil {

@@ -107,7 +107,7 @@ func quoted(t *toolCall, text string, failed bool) string {
 	return text
 }
 
-// fence puts a text into a block of code that it cannot leave.
+// fence returns a text as a code block with a fence that does not occur in it.
 func fence(language, text string) string {
 	marks := "```"
 	for strings.Contains(text, marks) {
@@ -145,7 +145,7 @@ func cleanResult(t *toolCall, text string, ev *event.ToolComplete) string {
 	return text
 }
 
-// cutTag takes elements with this name out of a text.
+// cutTag removes elements with this name from a text.
 func cutTag(text, tag string) string {
 	var out strings.Builder
 	for {
@@ -167,8 +167,8 @@ func cutTag(text, tag string) string {
 	return strings.TrimRight(out.String(), "\n")
 }
 
-// cleanAgent returns the report of a subagent: the structured result has it without the frame
-// that the CLI puts around it for its model.
+// cleanAgent returns the report of a subagent from the structured result, which lacks the frame
+// that the CLI adds for its model.
 func cleanAgent(text string, ev *event.ToolComplete) string {
 	status, _ := ev.ToolUseResult.Member("status")
 	if status.Text() == "async_launched" {

@@ -22,7 +22,7 @@ type outcome struct {
 	usage  *acp.Usage
 }
 
-// prompt is a prompt without an answer so far. The fields after again are guarded by the mutex of the session.
+// prompt is an unanswered prompt. The fields after again are guarded by the session's mutex.
 type prompt struct {
 	session *session
 	uuid    string
@@ -85,7 +85,7 @@ func (s *session) enqueue() *prompt {
 	return p
 }
 
-// leave takes a prompt out of the queue; the next one begins.
+// leave removes a prompt from the queue and begins the next one.
 func (p *prompt) leave() {
 	s := p.session
 	s.mu.Lock()
@@ -133,8 +133,8 @@ func (s *server) prompt(ctx context.Context, m *jsonrpc.Message) (any, error) {
 // maxTitle limits the characters of a title.
 const maxTitle = 80
 
-// title names a new session after its first prompt. Asking a model for a better one would
-// be a request that the client did not ask for; an agent that has one tells it.
+// title names a new session after its first prompt. It asks no model for a better title, because
+// the client did not request it; an agent with a title reports it.
 func (s *session) title(blocks []acp.ContentBlock) {
 	s.mu.Lock()
 	titled := s.titled
@@ -394,7 +394,7 @@ func (s *session) interrupt(p *prompt, live agent.Session) {
 	}
 }
 
-// steer gives a message to the turn that runs, or begins one that no prompt waits for.
+// steer sends a message to the running turn, or begins a turn without a waiting prompt.
 func (s *server) steer(ctx context.Context, p *acp.PromptRequest) (any, error) {
 	one := s.session(string(p.SessionID))
 	if one == nil {

@@ -104,7 +104,8 @@ type Result struct {
 	Text   string // what was found, or why it was skipped
 }
 
-// Result runs the check outside of a test. It returns when what the check has started is gone.
+// Result runs the check outside of a test. It returns when everything that the check started has
+// ended.
 func (c Check) Result(subject Subject) Result {
 	t := &recorder{result: Result{Name: c.Name, Status: Passed}}
 	done := make(chan struct{})

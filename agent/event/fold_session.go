@@ -160,7 +160,7 @@ func (c *Conversation) agentState(state string) {
 	}
 }
 
-// isAnswer reports whether a text is the last one of the main thread.
+// isAnswer reports whether a text equals the last text of the main thread.
 func (c *Conversation) isAnswer(s string) bool {
 	if c.Answer == nil {
 		return false

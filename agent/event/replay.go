@@ -56,7 +56,7 @@ func (item *Item) events(provider string) []Event {
 	return append([]Event{ev}, m.results(provider)...)
 }
 
-// streamed returns the start of an answer, up to what has come of it.
+// streamed returns the start events of an answer, with the text received so far.
 func (m *Message) streamed(head Header) []Event {
 	list := []Event{&MessageStart{Header: head, Model: m.Model}}
 	for _, b := range m.Blocks {
@@ -90,7 +90,7 @@ func (m *Message) results(provider string) (list []Event) {
 	return list
 }
 
-// content returns the block of a message that has it.
+// content returns the block with its content.
 func (b *Block) content() Content {
 	switch {
 	case b.Tool != nil:

@@ -25,7 +25,7 @@ type Options struct {
 const (
 	defaultLimit  = 60_000
 	defaultOutput = 1_500
-	defaultAsk    = "Go on with the work where the conversation ended. If it is not clear what is next, say where things stand and ask."
+	defaultAsk    = "Continue the work where the conversation ended. If the next step is not clear, summarise the state and ask."
 )
 
 // Handover is a conversation in the form of a prompt for another agent.

@@ -91,7 +91,7 @@ const orphanInput = `{"type":"control_request","request_id":"parley-orphan","req
 // OrphanInput returns the request that interrupts a turn.
 func (s *Session) OrphanInput() []byte { return []byte(orphanInput) }
 
-// runLines is run for a CLI whose lines a host keeps.
+// runLines reads the events of a CLI that runs under a host.
 func (s *Session) runLines() {
 	lines := s.client.Lines(context.Background())
 	close(s.ready)

@@ -112,7 +112,7 @@ func (p *Provider) MCPServers(dir string) ([]agent.MCPConfig, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The CLI keeps its own file beside the configuration directory, or in one that was chosen.
+	// The CLI keeps its own file next to the configuration directory, or inside a configured one.
 	for _, f := range []ruleFile{{p.configDir(), ".claude.json", agent.ScopeUser}, {filepath.Dir(p.configDir()), ".claude.json", agent.ScopeUser}} {
 		more, err := f.servers()
 		if err != nil {

@@ -19,7 +19,7 @@ type pendingPrompt struct {
 // hookCallback is the subtype of a request that runs a hook of the SDK.
 const hookCallback = "hook_callback"
 
-// strings and JSON texts of an object, by their names.
+// Strings and JSON texts of an object by name.
 type fields event.JSON
 
 func (f fields) str(key string) string {

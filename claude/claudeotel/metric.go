@@ -52,7 +52,7 @@ func (i *instruments) newInstruments(m metric.Meter) {
 	i.control = seconds("claude.control.duration", "How long control requests take.")
 
 	i.sessions = made(m.Int64UpDownCounter("claude.sessions", metric.WithUnit("{session}"), metric.WithDescription("Sessions that live.")))
-	i.waiting = made(m.Int64UpDownCounter("claude.prompts.waiting", metric.WithUnit("{prompt}"), metric.WithDescription("Prompts whose turn has not begun.")))
+	i.waiting = made(m.Int64UpDownCounter("claude.prompts.waiting", metric.WithUnit("{prompt}"), metric.WithDescription("Prompts without a started turn.")))
 	i.usage = made(m.Int64Histogram("gen_ai.client.token.usage", metric.WithUnit("{token}"), metric.WithDescription("Tokens of a turn, subagents included."),
 		metric.WithExplicitBucketBoundaries(1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864)))
 	i.tokens = made(m.Int64Counter("claude.tokens", metric.WithUnit("{token}"), metric.WithDescription("Tokens, each counted once.")))

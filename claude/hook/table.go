@@ -44,9 +44,9 @@ func NewTable(hooks *Hooks, absence time.Duration) Table {
 	return t
 }
 
-// Registered returns the table with the ids of the hooks that another process has registered: the
-// CLI calls a hook under the id that it was given, and another version of this program may have
-// assigned others. A hook without one of the same event and matcher has no id.
+// Registered returns the table with the hook ids that another process has registered. The CLI calls
+// a hook by the id from its registration, and another version of this program may have assigned
+// other ids. A hook without a registered counterpart of the same event and matcher has no id.
 func (t *Table) Registered(events map[Event][]Registration) Table {
 	own := map[place]hookEntry{}
 	for event, list := range t.Events {
@@ -73,7 +73,7 @@ func (t *Table) Registered(events map[Event][]Registration) Table {
 	return out
 }
 
-// place identifies a hook of a session. It is the same in every version of this program.
+// place identifies a hook of a session, in every version of this program.
 type place struct {
 	event   Event
 	matcher string

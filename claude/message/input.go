@@ -113,10 +113,10 @@ func (in UserInput) Parts() (parts iter.Seq[[]byte], ok bool) {
 	}, true
 }
 
-// largePrompt is the length of texts of which no line is made.
+// largePrompt is the length from which the texts of a prompt are not joined to one line.
 const largePrompt = 1 << 20
 
-// appendBlocks appends blocks to a line. A text may be large, and is copied once.
+// appendBlocks appends blocks to a line. Texts can be large and are copied once.
 func appendBlocks(line []byte, blocks []InputBlock) ([]byte, error) {
 	for i, b := range blocks {
 		if i > 0 {

@@ -17,10 +17,9 @@ var (
 	_ agent.Canceler = (*Session)(nil)
 )
 
-// join takes over the server's state of the session when it is attached. The first events report
-// everything open: the state, the queue and the requests, and whether a part of the conversation is
-// lost. If the view has to begin again, because messages in between cannot be read any more, the result of
-// the last turn is reported too.
+// join takes over the server's state of the session when it is attached. The first events report all open
+// items: the state, the queue, the requests, and lost parts of the conversation. If the view restarts
+// because messages in between are no longer available, join also reports the result of the last turn.
 func (s *Session) join(at *api.AttachResult, first bool) error {
 	if at.Snapshot == "" {
 		return nil
@@ -58,7 +57,7 @@ func (s *Session) join(at *api.AttachResult, first bool) error {
 	return nil
 }
 
-// missed returns the events for a view that begins again: that it has a gap, and how the last turn ended.
+// missed returns the events for a restarted view: the gap, and the end of the last turn.
 func missed(c *event.Conversation, state string) []event.Event {
 	events := []event.Event{&event.Notice{Severity: "warning", Text: "A part of the session was not received. Load the session again to see all of it."}}
 	thread := c.Thread("")

@@ -36,10 +36,10 @@ func TestDoctor_nats(t *testing.T) {
 		status        doctor.Status
 		detail        string
 	}{
-		"not asked":                   {safe, "", doctor.Warn, "not known: by default a power cut can lose what was acknowledged in the last 2m0s, that is prompts, answers"},
+		"not asked":                   {safe, "", doctor.Warn, "not known: by default a power cut can lose messages acknowledged in the last 2m0s, that is prompts, answers"},
 		"safe":                        {safe, safeMonitor, doctor.OK, "every server syncs every write"},
 		"safe, with a slash":          {safe, safeMonitor + "/", doctor.OK, "every server syncs every write"},
-		"not safe":                    {unsafe, unsafeMonitor, doctor.Fail, "a power cut can lose what was acknowledged in the last 2m0s, that is"},
+		"not safe":                    {unsafe, unsafeMonitor, doctor.Fail, "a power cut can lose messages acknowledged in the last 2m0s, that is"},
 		"one of two is not safe":      {safe, safeMonitor + "," + unsafeMonitor, doctor.Fail, unsafeMonitor + " does not sync every write"},
 		"one of a cluster was asked":  {safe, one, doctor.Warn, "1 of 2 servers sync every write"},
 		"one server was asked twice":  {safe, one + "," + one, doctor.Warn, "1 of 2 servers sync every write"},

@@ -54,7 +54,7 @@ func diffPen(noColor bool) *term.Pen {
 
 const diffLong = `Diff shows what a session of a server has changed in its directory, as a unified diff that git
 apply and patch take: everything since the base of its workspace or since its first turn,
-with --turn what one turn has changed, with --head what is not committed. Each hunk has its
+with --turn what one turn has changed, with --head changes that are not committed. Each hunk has its
 id in its heading, for parley workspace revert.
 ` + workspaceCodes
 
@@ -80,8 +80,8 @@ func newDiff(code *int) *cobra.Command {
 		}
 		return d, diff.Text(d, diffPen(noColor)), nil
 	})
-	cmd.Flags().StringVar(&p.Turn, "turn", "", "what one turn has changed, by its id; last is the last one that changed something")
-	cmd.Flags().BoolVar(&head, "head", false, "what is not committed")
+	cmd.Flags().StringVar(&p.Turn, "turn", "", "changes of one turn, by its id; last is the last turn with changes")
+	cmd.Flags().BoolVar(&head, "head", false, "changes that are not committed")
 	cmd.Flags().StringVar(&p.Path, "file", "", "one file alone")
 	cmd.Flags().BoolVar(&stat, "stat", false, "the files and how many lines, without the lines")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "the answer of workspace.diff as JSON")
@@ -142,7 +142,7 @@ func newWorkspaceCommit(code *int) *cobra.Command {
 	cmd.Flags().StringVarP(&p.Message, "message", "m", "", "message of the commit")
 	cmd.Flags().StringArrayVar(&p.Files, "file", nil, "file to commit; repeatable (default: all that the session has changed)")
 	cmd.Flags().BoolVar(&p.Trailer, "trailer", false, "name the session in the commit")
-	cmd.Flags().BoolVar(&p.Checkout, "checkout", false, "also in your own checkout, where the session has no worktree of its own")
+	cmd.Flags().BoolVar(&p.Checkout, "checkout", false, "also in your own checkout, if the session has no worktree")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "the answer of workspace.commit as JSON")
 	_ = cmd.MarkFlagRequired("message") // it exists
 	f.Register(cmd.Flags())
@@ -170,8 +170,8 @@ func newWorkspaceRevert(code *int) *cobra.Command {
 		return d, diff.Text(d, diffPen(false)), nil
 	})
 	cmd.Flags().StringVar(&p.Hunk, "hunk", "", "id of the hunk, as parley diff shows it")
-	cmd.Flags().StringVar(&p.Turn, "turn", "", "what one turn has changed, by its id")
-	cmd.Flags().BoolVar(&head, "head", false, "what is not committed")
+	cmd.Flags().StringVar(&p.Turn, "turn", "", "changes of one turn, by its id")
+	cmd.Flags().BoolVar(&head, "head", false, "changes that are not committed")
 	cmd.Flags().BoolVar(&p.Checkout, "checkout", false, "with --head, also your own changes in your own checkout")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "the answer of workspace.revert as JSON")
 	f.Register(cmd.Flags())
@@ -183,7 +183,7 @@ func newWorkspaceRemove(code *int) *cobra.Command {
 	var p api.WorkspaceRemoveParams
 	asJSON := false
 	cmd := &cobra.Command{
-		Use: "remove [flags] WORKSPACE", Short: "Remove a worktree when nothing would be lost", Args: term.Arguments(1, 1), DisableFlagsInUseLine: true,
+		Use: "remove [flags] WORKSPACE", Short: "Remove a worktree if no change would be lost", Args: term.Arguments(1, 1), DisableFlagsInUseLine: true,
 		Long: "Remove removes a worktree, by its id or by a session that runs in it, and its branch. It refuses\nwhere changes or commits would be lost.\n" + workspaceCodes,
 	}
 	cmd.RunE = aboutFiles(code, f, &asJSON, func(ctx context.Context, c *client.Client, args []string) (any, string, error) {

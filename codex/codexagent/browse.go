@@ -87,7 +87,7 @@ func SameDir(a, b string) bool {
 }
 
 func rowOf(s *rollout.Session) agent.HistoryRow {
-	r := agent.HistoryRow{HistoryInfo: info(s), Title: "(nothing was said)", Path: s.Path, Resume: "parley chat --agent codex --resume " + s.ThreadID}
+	r := agent.HistoryRow{HistoryInfo: info(s), Title: "(no messages)", Path: s.Path, Resume: "parley chat --agent codex --resume " + s.ThreadID}
 	for _, text := range []string{s.AgentNickname, s.Preview, s.Name} {
 		if text != "" {
 			r.Title = text

@@ -70,7 +70,8 @@ func (s *Session) modeOf(policy, sandbox string) string {
 	return policy
 }
 
-// complete adds to an event: the mode in place of the approval policy, and the structured output.
+// complete adds two members to an event: the mode in place of the approval policy, and the
+// structured output.
 func (s *Session) complete(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.ResultMessage:

@@ -19,8 +19,8 @@ func (r *runningTurn) called(call *item.Call) {
 	}
 }
 
-// server takes a line of the server. A turn runs from the answer to the call that starts it on, which is before its notification.
-// Turns of other threads are those of subagents.
+// server handles a line of the server. A turn is running from the answer to the call that starts it, which precedes the turn's
+// notification. Turns of other threads belong to subagents.
 func (r *runningTurn) server(l item.Line, thread string) {
 	switch v := l.(type) {
 	case *item.Response:

@@ -7,7 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 )
 
-// command records the text of a prompt that is a slash command. No item of the server has it.
+// command records the text of a prompt that is a slash command, because the server sends no item
+// for it.
 func (c *Converter) command(call *item.Call) {
 	var p struct {
 		ClientID string `json:"clientUserMessageId"`

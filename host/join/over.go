@@ -29,8 +29,8 @@ func OverDir(dataDir, id string) (string, error) {
 	return filepath.Join(dataDir, "joined", "ssh-"+id), nil
 }
 
-// Over serves a server that has started this program, over a pair of streams, until one of them or ctx ends. It starts the host of the
-// machine, which continues with its agents. Server and Token of the configuration are not used.
+// Over serves a server that has started this program, over a pair of streams, until a stream or ctx ends. It starts the host of the
+// machine, which continues to run with its agents. It ignores Server and Token of the configuration.
 func Over(ctx context.Context, c Config, id string, in io.Reader, out io.Writer) (err error) {
 	c.Server, c.Token = "http://localhost", "none" // only for the check
 	if err := c.check(); err != nil {

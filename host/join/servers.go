@@ -11,7 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// ServersHeader is the header with which a server of a cluster tells a machine the addresses of all servers, one in each.
+// ServersHeader is the response header in which a server of a cluster sends the addresses of all servers to a machine,
+// one address per value.
 const ServersHeader = "Parley-Server"
 
 const (
@@ -20,7 +21,7 @@ const (
 	maxServersFile = 64 << 10
 )
 
-// addresses are the addresses that a machine dials: the configured one, and those that a server of its cluster has told. They survive the
+// addresses are the addresses that a machine dials: the configured one, and those sent by a server of its cluster. They survive the
 // process.
 type addresses struct {
 	path string
@@ -28,7 +29,8 @@ type addresses struct {
 	at   int      // the one to dial
 }
 
-// newAddresses reads the addresses that an earlier process was told. What cannot be read is told again.
+// newAddresses reads the addresses that an earlier process received. It ignores an unreadable file,
+// because the server sends them again.
 func newAddresses(dir, configured string) *addresses {
 	a := &addresses{path: filepath.Join(dir, serversName), all: []string{configured}}
 	var told []string
@@ -38,7 +40,7 @@ func newAddresses(dir, configured string) *addresses {
 	return a
 }
 
-// with returns the configured address with others. An address of the machine itself counts only if the configured one is too.
+// with returns the configured address and the others. A loopback address is used only if the configured one is too.
 func (a *addresses) with(told []string) []string {
 	all := a.all[:1:1]
 	for _, address := range told {
@@ -64,7 +66,7 @@ func (a *addresses) configured() bool { return a.at == 0 }
 // failed selects the next address after an attempt or a link has ended.
 func (a *addresses) failed() { a.at = (a.at + 1) % len(a.all) }
 
-// learn keeps the addresses of a response. The selected one stays.
+// learn stores the addresses of a response. The selected address does not change.
 func (a *addresses) learn(h http.Header) error {
 	told := h.Values(ServersHeader)
 	if len(told) == 0 {

@@ -28,8 +28,8 @@ const (
 var flags = []string{"-T", "-oBatchMode=yes", "-oClearAllForwardings=yes", "-oForwardAgent=no", "-oForwardX11=no", "-oPermitLocalCommand=no",
 	"-oConnectTimeout=15", "-oServerAliveInterval=10", "-oServerAliveCountMax=2"}
 
-// Dial connects to a machine, where parley host join --stdio serves the connection. It copies the program before, if the machine does not
-// have it. An error has what ssh has printed. ctx limits connecting; Close ends ssh.
+// Dial connects to a machine over ssh, where parley host join --stdio serves the connection. It first copies the program if the machine
+// does not have it. Errors contain the output of ssh. ctx limits connecting; Close ends ssh.
 func Dial(ctx context.Context, o Options) (net.Conn, error) {
 	if err := o.checkDestination(); err != nil {
 		return nil, err
@@ -199,7 +199,7 @@ type addr string
 func (addr) Network() string  { return "ssh" }
 func (a addr) String() string { return string(a) }
 
-// tail keeps the end of what ssh prints. It may be used concurrently.
+// tail keeps the end of ssh's output. It may be used concurrently.
 type tail struct {
 	mu   sync.Mutex
 	text []byte

@@ -17,7 +17,7 @@ type Hosted struct {
 	kept   atomic.Int64
 }
 
-// NewHosted returns the state of an agent that was adopted, or of a new one for the zero value.
+// NewHosted returns the state of an adopted agent, or of a new one for the zero value.
 func NewHosted(a agent.Adoption) *Hosted {
 	h := &Hosted{last: a.Last, caught: make(chan struct{})}
 	h.catch = sync.OnceFunc(func() { close(h.caught) })
@@ -38,7 +38,7 @@ func (h *Hosted) Took(line uint64, size int) {
 	}
 }
 
-// End ends the wait for lines that do not come any more.
+// End ends the wait for lines that will not arrive.
 func (h *Hosted) End() { h.catch() }
 
 // Wait waits until the lines of the earlier process were handled.

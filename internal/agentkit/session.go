@@ -90,8 +90,8 @@ func (s *Session) Add(f func() []event.Event) {
 	})
 }
 
-// AddLine is [Session.Add] for a line of an agent that a host keeps. Events of the past ask nothing of a person: what is open is
-// asked again.
+// AddLine is [Session.Add] for a line of an agent that runs under a host. Events of an earlier process ask no person; open
+// requests are asked again later.
 func (s *Session) AddLine(line uint64, past bool, f func() []event.Event) {
 	s.update(func(st *state) {
 		for !st.ready() {

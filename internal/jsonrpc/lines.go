@@ -18,9 +18,9 @@ import (
 type Lines struct {
 	// Process is the peer. Its lines begin with the first one of its life.
 	Process spawn.LineProcess
-	// Last is the number of the last line of an earlier process that had the conversation, 0 if there was none. Up to
-	// it lines only restore the state: nothing is written, and the requests of the peer are held. The requests
-	// without an answer are handled after it. Calls wait until then.
+	// Last is the number of the last line of an earlier process of the conversation, 0 without one. Lines up to it
+	// only restore the state: nothing is written, and requests of the peer are held. Requests without an answer
+	// are handled after it, and calls wait until then.
 	Last uint64
 	// Begin and End are called before and after each line is dispatched, in order. The handlers of the requests in a
 	// line start after End.

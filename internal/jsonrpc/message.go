@@ -225,8 +225,8 @@ func wireError(err error) *Error {
 	return &Error{Code: CodeInternal, Message: err.Error()}
 }
 
-// Appender is implemented by parameters that may be large: they are written into their line and copied nowhere else. What is appended
-// must be one JSON value without line feeds.
+// Appender is implemented by parameters that may be large: they are written into their line without another copy. AppendJSON must
+// append one JSON value without line feeds.
 type Appender interface {
 	AppendJSON(b []byte) ([]byte, error)
 }

@@ -143,7 +143,8 @@ func (r *Reader) finish(text string, size int, torn bool) Line {
 	return Line{Text: strings.TrimSuffix(text, "\r"), Size: size, Torn: torn}
 }
 
-// room makes room after rest, in a larger buffer if necessary. It returns false if there is none.
+// room makes room after rest, in a larger buffer if necessary. It returns false if the limit is
+// reached.
 func (r *Reader) room() bool {
 	if len(r.rest) == 0 {
 		// No data is kept: use a large buffer in a burst, and release it before waiting.

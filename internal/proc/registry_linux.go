@@ -34,7 +34,8 @@ func describe(pid int, path string) Child {
 // endTime limits the wait for the end of a killed process.
 const endTime = 5 * time.Second
 
-// endOwned kills every process that has the mark of an owner, is one of children or is in the control group of one.
+// endOwned kills every process that has the mark of an owner, is listed in children, or is in the control group of
+// a listed one.
 func endOwned(owner string, children []Child) ([]Child, error) {
 	mark := ownerVariable + "=" + owner
 	groups := ownedGroups(owner, children)

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Join copies what each connection sends to the other one, and returns when both have ended. The end of one direction is passed on, and
-// the other direction goes on; an error ends both. The caller closes the connections, which also ends Join.
+// Join copies data between two connections in both directions and returns when both directions have ended. It passes on the end of one
+// direction and continues the other; an error ends both. The caller closes the connections, which also ends Join.
 func Join(a, b net.Conn) {
 	var back sync.WaitGroup
 	back.Go(func() { pass(a, b) })

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// peer returns the process at the other end: the one that has connected, or that listens.
+// peer returns the process at the other end of a socket: the one that connected or listens.
 var peer = func(conn *net.UnixConn) (*syscall.Ucred, error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {

@@ -93,7 +93,7 @@ type WorkspaceFile struct {
 }
 
 // WorkspaceHunk is a group of adjacent changed lines of a file. Its id stays the same as long as
-// the hunk does; its other members are those of a hunk in turn_diff.
+// its lines do; the other members are those of a hunk in turn_diff.
 type WorkspaceHunk struct {
 	ID       string   `json:"id"`
 	OldStart int64    `json:"oldStart"`

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Account is who pays: a session, the sessions whose agents started it, the token that made the first of
-// them, and the tenant of the token.
+// Account lists who is charged: a session, the sessions with agents that started it, the token that made
+// the first of them, and the tenant of the token.
 type Account struct {
 	Session string `json:"session,omitempty"`
-	// Parents are the sessions whose agents started this one, the first first. What it uses counts for
-	// their budgets too.
+	// Parents are the sessions with agents that started this one, outermost first. Its usage counts
+	// for their budgets too.
 	Parents []string `json:"parents,omitempty"`
 	Token   string   `json:"token,omitempty"`
 	Tenant  string   `json:"tenant,omitempty"`

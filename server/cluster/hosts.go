@@ -16,9 +16,9 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// Hosts are the hosts of a cluster: the processes that own the agents of sessions and outlive the servers. A host has an owner, with a
-// lease as a session has. Every server knows all of them, so that another server on the machine takes over the host of a dead one. The
-// methods may be called from any goroutine.
+// Hosts is the list of a cluster's hosts: the processes that own the agents of sessions and outlive the servers. A lease makes a
+// server the owner of a host, as for a session. Every server has the list, so that another server on the machine can take over the
+// host of a dead one. The methods may be called from any goroutine.
 type Hosts struct {
 	c       *Cluster
 	bucket  *Bucket

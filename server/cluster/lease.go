@@ -47,7 +47,8 @@ func (c *Cluster) Own(ctx context.Context, session string) (*Lease, error) {
 	return c.own(ctx, session, true)
 }
 
-// own is Own. If wait is not set, a lease of this process is one of another server.
+// own implements Own. If wait is not set, a lease of this process counts like one of another
+// server.
 func (c *Cluster) own(ctx context.Context, session string, wait bool) (*Lease, error) {
 	l := &Lease{c: c, session: session, lost: make(chan struct{}), kept: make(chan struct{}), freed: make(chan struct{})}
 	l.keep, l.stop = context.WithCancel(c.ctx)

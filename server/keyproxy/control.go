@@ -10,7 +10,7 @@ import (
 	"net"
 )
 
-// version is that of the control messages.
+// version is the version of the control messages.
 const version = 2
 
 // maxMessage limits a control message: a list of grants has 100 bytes for each.

@@ -43,8 +43,8 @@ func parsePattern(text string) (pattern, error) {
 	return h, nil
 }
 
-// hostName returns a name or an address in the form of patterns: lower case, without the full stop at its end. The name that is compared
-// is also the one that is resolved. Characters outside of ASCII are an error: some of them have a lower case in it.
+// hostName returns a name or an address in the form of patterns: lower case, without a final full stop. The compared name is also the
+// resolved one. Characters outside of ASCII are an error, because the lower case of some of them is in ASCII.
 func hostName(text string) (string, error) {
 	if strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) {
 		return "", errors.New("invalid character in the host")
@@ -99,7 +99,8 @@ func isPublic(a netip.Addr) bool {
 // assigned are the addresses of IPv6 that networks of the internet have. Others may contain an address of IPv4.
 var assigned = netip.MustParsePrefix("2000::/3")
 
-// special are addresses of this network, of providers' own networks, of protocols and of examples, and those of IPv6 that contain one of IPv4.
+// special are addresses of this network, of providers' internal networks, for protocols and for examples, and IPv6 addresses that contain an
+// IPv4 address.
 var special = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("192.0.2.0/24"),
 	netip.MustParsePrefix("192.88.99.0/24"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24"),

@@ -19,9 +19,9 @@ const (
 
 // RemoteOptions configures a [Remote].
 type RemoteOptions struct {
-	// Path is that of a file that names the socket of the process.
+	// Path is the file that names the socket of the process.
 	Path string
-	// Key, Upstream and Allow are those of Options.
+	// Key, Upstream and Allow have the meaning of the same fields of Options.
 	Key, Upstream string
 	Allow         []string
 	// Start starts a program that calls [Enter] and outlives this process, with arguments and an environment. It returns when the program
@@ -42,8 +42,8 @@ type Remote struct {
 	inherited map[string][]string // tokens from before, by session, that no agent here has taken over
 }
 
-// OpenRemote connects to the process, if one runs that understands this program. Otherwise the first grant starts one; agents that use the
-// old one keep it.
+// OpenRemote connects to the process if a compatible one runs. Otherwise the first grant starts one, and agents that use the old process
+// keep it.
 func OpenRemote(ctx context.Context, opts RemoteOptions) (*Remote, error) {
 	if _, err := (Options{Key: opts.Key, Upstream: opts.Upstream, Allow: opts.Allow}).target(); err != nil {
 		return nil, fmt.Errorf("keyproxy: %w", err)

@@ -19,7 +19,7 @@ type Service interface {
 }
 
 const instructions = `Tools for the sessions of a Parley server. A session is a coding agent with its conversation and its directory. ` +
-	`Start one with session_start or continue one with session_send, then call session_wait until it is idle or asks, and session_read for what was said. ` +
+	`Start one with session_start or continue one with session_send, then call session_wait until it is idle or asks, and session_read for its messages. ` +
 	`A session that asks waits for request_answer, which only some tokens may call; else a person answers.`
 
 // New returns an MCP server with the tools. It holds nothing between calls.

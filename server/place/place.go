@@ -42,7 +42,7 @@ type Place interface {
 	Usage(ctx context.Context, q agent.UsageQuery) ([]agent.Usage, error)
 }
 
-// Tree is a directory of a git repository. Its methods are those of [workspace.Tree].
+// Tree is a directory of a git repository. Its methods correspond to those of [workspace.Tree].
 type Tree interface {
 	Head(ctx context.Context) (commit, branch string)
 	Snapshot(ctx context.Context) (workspace.State, error)

@@ -21,7 +21,7 @@ const DialTimeout = 10 * time.Second
 
 var (
 	// ErrUnsupported is returned on systems that do not report the owner of a port.
-	ErrUnsupported = errors.New("ports: this system does not say who listens on a port")
+	ErrUnsupported = errors.New("ports: this system does not report which process listens on a port")
 	// ErrNotOwned is returned when processes of the agent do not listen on a port, or not
 	// exclusively.
 	ErrNotOwned = errors.New("ports: the port does not belong to the agent")

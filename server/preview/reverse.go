@@ -100,7 +100,7 @@ func (p *Proxy) answer(resp *http.Response) error {
 	return nil
 }
 
-// within returns the target of a redirect: one to the server stays in the preview.
+// within returns the target of a redirect. A redirect to the previewed server stays in the preview.
 func (v *view) within(location string) string {
 	u, err := url.Parse(location)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "" || u.Port() != strconv.Itoa(v.port) {

@@ -13,7 +13,8 @@ import (
 // entry is the path prefix of an address with a code.
 const entry = "/.parley/preview/"
 
-// cookieName is the name of the cookie of a view. With TLS no other host can set it.
+// cookieName returns the name of the cookie of a view. With TLS its prefix prevents other hosts
+// from setting it.
 func (p *Proxy) cookieName(v *view) string {
 	if p.opts.Origins.scheme == "https" {
 		return "__Host-parley_preview_" + v.id
@@ -201,7 +202,7 @@ func harden(h http.Header) {
 	for _, name := range dropped {
 		h.Del(name)
 	}
-	// All policies apply: the server's stay.
+	// All policies of the server apply in addition.
 	h["Content-Security-Policy"] = append(slices.Clip(h["Content-Security-Policy"]), "frame-ancestors 'self'")
 	h.Set("X-Frame-Options", "SAMEORIGIN")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")

@@ -22,7 +22,7 @@ type Kind struct {
 	Measure func(ctx context.Context) (Size, error)
 	// Oldest returns the ids of items that may be deleted, oldest first. It is nil for a kind without a limit.
 	Oldest func(ctx context.Context) ([]string, error)
-	// Delete deletes one of them. ErrKept means that it must be kept.
+	// Delete deletes a candidate. ErrKept means that it must be kept.
 	Delete func(ctx context.Context, id string) error
 }
 

@@ -27,10 +27,10 @@ const (
 type adoption struct {
 	rebuilding bool   // lines up to core.Line are read
 	last       uint64 // of the lines when the agent was adopted; 0 when all of them were read
-	// caught is closed when all of them were read, or when the agent has ended. Until then the agent does not know its turn and its open
-	// requests. It is nil otherwise.
+	// caught is closed when all these lines were read or the agent has ended. Until then the agent's turn and its open requests are
+	// not known. It is nil for other agents.
 	caught chan struct{}
-	// unseen are the open requests that the agent has not reported again. One that is answered before gets its answer when it comes.
+	// unseen are open requests that the agent has not reported again. An answer to one is kept until the agent reports it.
 	unseen map[string]bool
 	// resolved are the events that end requests in the lines that the log has.
 	resolved map[string]event.Event
@@ -63,7 +63,8 @@ func (a *actor) awaitAdoption(ctx context.Context) error {
 	}
 }
 
-// keptAnswer is a person's answer that the log has, until the turn has ended: the agent may not have it.
+// keptAnswer is a person's logged answer. It is kept until the turn has ended, because the agent may not
+// have received it.
 type keptAnswer struct {
 	ID     string          `json:"id"`
 	Kind   string          `json:"kind"`
@@ -78,7 +79,7 @@ var answerKinds = map[string]func() agent.Answer{
 	"elicitation": func() agent.Answer { return &agent.ElicitationAnswer{} },
 }
 
-// newKeptAnswer is an answer as the log has it, nil for one of an unknown kind.
+// newKeptAnswer returns a logged answer, or nil for an unknown kind.
 func newKeptAnswer(id string, a agent.Answer) *keptAnswer {
 	for kind, make := range answerKinds {
 		if reflect.TypeOf(make()) == reflect.TypeOf(a) {
@@ -255,8 +256,8 @@ func (a *actor) rebuild(events []event.Event) {
 	}
 }
 
-// rebuilt ends the lines that the log has. The record makes viewers drop the deltas that they have: those that count come again. A request
-// that the agent has withdrawn in one of the lines is closed: the server before may have ended between the line and the event.
+// rebuilt finishes the lines that the log already has. The record makes viewers drop their deltas, because the valid ones are sent again.
+// It closes requests that the agent withdrew in one of these lines: the earlier server may have ended between the line and the event.
 func (a *actor) rebuilt(items []Item) []Item {
 	a.rebuilding = false
 	a.missed = true
@@ -314,7 +315,8 @@ func (a *actor) reopen(session agent.Session, ev event.Event) {
 	_ = a.write() // kept and tried again by tick
 }
 
-// sendAgain sends the inputs that the server before has stored as sent and not written. The host writes none twice.
+// sendAgain sends the inputs that the earlier server has logged as sent but not as written. The host writes each
+// input once.
 func (a *actor) sendAgain() {
 	for _, in := range a.core.inflight() {
 		if in.Status == inputSent {
@@ -323,7 +325,8 @@ func (a *actor) sendAgain() {
 	}
 }
 
-// leave ends an actor whose agent stays with the host. Nothing more is written: the next server does what follows from the lines.
+// leave ends an actor with an agent that stays in the host. It writes nothing: the next server derives the consequences from the
+// lines.
 func (a *actor) leave(ctx context.Context) {
 	_ = a.call(ctx, func() error { // one that has ended has no agent
 		if r := a.agent; r != nil && r.forget != nil {
@@ -336,7 +339,7 @@ func (a *actor) leave(ctx context.Context) {
 	})
 }
 
-// watchKept bounds what the host keeps of the agent.
+// watchKept limits the size of the lines that the host keeps for the agent.
 func (a *actor) watchKept() {
 	r := a.agent
 	if r == nil || r.forget == nil {

@@ -52,7 +52,7 @@ func (a *actor) attached() error {
 // machine returns the name of the machine of the session; empty is this one.
 func (l *life) machine() string { return l.core.Opened.Params.Machine }
 
-// leaveAgent drops an agent with a link that has ended. What it has reported since is dropped too: the adoption reads it again.
+// leaveAgent drops an agent when its link has ended. Unhandled events are dropped too, because the adoption reads them again.
 func (a *actor) leaveAgent() {
 	r := a.agent
 	a.agent = nil
@@ -99,7 +99,7 @@ func (a *actor) letGo() {
 	close(r.ended)
 }
 
-// back ends the time without a link: the agent of the session is adopted, or it has ended meanwhile.
+// back ends the time without a link: the session adopts its agent, or finds that it has ended.
 func (a *actor) back(ctx context.Context) {
 	if a.lostLink() {
 		a.leaveAgent() // the loop has not noticed yet
@@ -121,7 +121,7 @@ func (a *actor) back(ctx context.Context) {
 	a.sendNext()
 }
 
-// order adopts the agent that was left, or recovers the session if there is none.
+// order adopts the agent that was left, or recovers the session without one.
 func (a *actor) order(ctx context.Context, l *leftAgent) {
 	if l == nil {
 		a.recovered()
@@ -155,7 +155,7 @@ func (a *actor) loaded(ctx context.Context) {
 }
 
 // takeLeft returns the agent of the session that an earlier owner has left, once; nil if there is none. known is false while no link
-// reaches its host. A host that no server of the cluster knows has ended.
+// reaches its host. A host that is not in the cluster's list has ended.
 func (a *actor) takeLeft() (l *leftAgent, known bool) {
 	if a.machine() != "" {
 		return a.srv.opts.Machines.get(a.machine()).take(a.id)

@@ -110,8 +110,8 @@ func withoutSecret(remote string) string {
 // scpAddress matches an address of the form user@host:path.
 var scpAddress = regexp.MustCompile(`^(?:[^@/:]+@)?([A-Za-z0-9.-]+):([^:]+)$`)
 
-// compareURL returns the page of a remote on which a pull request from a branch can be opened; empty if the remote is
-// not on a known kind of host. GitLab and Bitbucket have their own forms; other hosts have that of GitHub.
+// compareURL returns the web page on which a pull request from a branch can be opened, or "" for an unknown kind of
+// host. GitLab and Bitbucket have their own paths; other known hosts use GitHub's.
 func compareURL(remote, target, branch string) string {
 	if remote == "" || target == "" || branch == "" || target == branch {
 		return ""

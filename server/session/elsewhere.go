@@ -71,8 +71,8 @@ func (s *Sessions) toldSeq(id string) uint64 {
 	return 0
 }
 
-// Take makes this server the owner of a session and repairs the session. If the session has an owner, or another server
-// reaches its agent, Take has no effect.
+// Take makes this server the owner of a session and repairs it. It has no effect if the session has an owner or another
+// server reaches its agent.
 func (s *Sessions) Take(ctx context.Context, id string) (taken bool, err error) {
 	if err := s.exists(ctx, id); err != nil { // its owner has not told of it
 		return false, err

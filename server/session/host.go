@@ -68,8 +68,8 @@ type Host struct {
 	gone  chan struct{}
 }
 
-// OpenHost becomes the owner of the host of a data directory if one runs: the server that owned it before has it no longer. Otherwise
-// the first agent starts one. The program is one that calls [host.Enter] first.
+// OpenHost becomes the owner of the running host of a data directory; the previous owner loses it. If no host runs, the first agent
+// starts one. The program must call [host.Enter] first.
 func OpenHost(ctx context.Context, dataDir string, opts HostOptions, logger *slog.Logger) (*Host, error) {
 	return openHost(ctx, dataDir, opts, logger, false)
 }
@@ -114,8 +114,8 @@ func (h *Host) running() *host.Link {
 	return h.link
 }
 
-// connect returns the link to the host, and starts one if none runs. A link that has ended is replaced by relink, for which connect waits:
-// its agents may run on. A host that has another owner now is not taken back.
+// connect returns the link to the host, and starts a host if none runs. If the link has ended, connect waits until relink has replaced it,
+// because the agents may still run. It does not take back a host that has another owner by then.
 func (h *Host) connect(ctx context.Context) (*host.Link, error) {
 	for {
 		link, changed, err := h.tryConnect(ctx)
@@ -321,7 +321,7 @@ func (s *hostSpawner) lost() bool { return s != nil && s.process != nil && s.pro
 // Local reports whether the host runs on this machine.
 func (s *hostSpawner) Local() bool { return s.local }
 
-// leftAgent is an agent that a server before has left, in a host that runs or in the files of one that was killed.
+// leftAgent is an agent that an earlier server has left, in a running host or in the files of a killed one.
 type leftAgent struct {
 	host.Agent
 	host *Host // nil on another machine
@@ -347,7 +347,7 @@ func (h *Host) left(ctx context.Context) (map[string]*leftAgent, error) {
 	return h.leftAt(ctx, h.running())
 }
 
-// leftAt is left for the host of a link; nil is none.
+// leftAt returns the agents left in the host of a link; nil means no link.
 func (h *Host) leftAt(ctx context.Context, link *host.Link) (map[string]*leftAgent, error) {
 	dead, err := host.ReadSpool(h.dir)
 	if err != nil {

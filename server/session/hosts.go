@@ -30,11 +30,12 @@ type HostLeases interface {
 	On(machine string) []string
 	// Here returns the data directories of the hosts on this machine, by key.
 	Here() map[string]string
-	// Forget removes a host that has ended. This server owns it, or none does.
+	// Forget removes a host that has ended and has no other owner.
 	Forget(ctx context.Context, key string) error
 }
 
-// clusterEpoch is added to the epochs of leases: those of a server by itself, which counts in a file, are lower.
+// clusterEpoch is added to the epochs of leases, so that they exceed those of a single server, which counts in a
+// file.
 const clusterEpoch = 1 << 32
 
 // maxSeats limits the hosts of one data directory. A server needs another one if its host has been taken over.
@@ -48,8 +49,8 @@ func seatDir(base string, n int) string {
 	return filepath.Join(base, "hosts", strconv.Itoa(n))
 }
 
-// seat makes this server the owner of a host, with a new epoch. A fresh one has no agents of earlier owners: those are taken with
-// takeOver. The caller holds mu.
+// seat makes this server the owner of a host, with a new epoch. A fresh host has no agents of earlier owners; takeOver takes over
+// a host with agents. The caller holds mu.
 func (h *Host) seat(ctx context.Context, fresh bool) error {
 	h.unseat()
 	for n := range maxSeats {
@@ -251,7 +252,7 @@ func (t *hostTable) run(every time.Duration) {
 	}
 }
 
-// release gives up hosts without a link, and ends the ownership of those of other servers that have no agents any more.
+// release gives up hosts without a link, and hosts of other servers without remaining agents.
 func (t *hostTable) release() {
 	t.s.opts.Host.free()
 	t.mu.Lock()
@@ -285,7 +286,7 @@ func (t *hostTable) finished(taken *takenHost) bool {
 	return true
 }
 
-// takeOver makes this server the owner of a host that has none, and adopts its agents.
+// takeOver makes this server the owner of a host without an owner, and adopts its agents.
 func (t *hostTable) takeOver(ctx context.Context, dir string) {
 	opts := t.s.opts.Host.opts
 	h, err := openHost(ctx, dir, opts, t.s.logger, true)
@@ -377,8 +378,8 @@ const (
 	maxClaimTime = 2 * time.Minute
 )
 
-// claimBack loads a session whose agent this server reaches, and adopts the agent. The owner of the session is asked to release it; one
-// that does not answer loses its lease.
+// claimBack loads a session with an agent that this server reaches, and adopts the agent. It asks the owner of the session to release
+// it; an owner that does not answer loses its lease.
 func (s *Sessions) claimBack(ctx context.Context, id, key string) error {
 	ctx, cancel := context.WithTimeout(ctx, maxClaimTime)
 	defer cancel()

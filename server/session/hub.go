@@ -100,7 +100,7 @@ func (h *hub) next() <-chan struct{} {
 	return h.changed
 }
 
-// setEpoch changes the epoch. Viewers with a cursor of another one have to start again.
+// setEpoch changes the epoch. Viewers with a cursor of an earlier epoch have to start again.
 func (h *hub) setEpoch(epoch string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

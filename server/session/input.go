@@ -13,8 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// release allows held inputs to run. Those of unknown fate stay: a person has to decide for each
-// whether it ran already.
+// release lets held inputs run. Inputs with an unknown fate stay, because a person has to decide
+// whether each of them ran already.
 func (c *core) release() draft {
 	f := &facts{}
 	for _, in := range c.Inputs {
@@ -81,7 +81,7 @@ func (in input) forAgent() (agent.Input, error) {
 
 var errContent = errors.New("server: the text of an input is not JSON")
 
-// isText reports whether the content is a text, not blocks.
+// isText reports whether the content is a plain text and not blocks.
 func (in input) isText() bool { return strings.HasPrefix(string(in.Content), `"`) }
 
 // text returns the text of an input, for titles: of a large one its beginning.
@@ -103,7 +103,7 @@ func (in input) text() string {
 	return text
 }
 
-// startOf returns a JSON string, or of one with more than n bytes its start as one.
+// startOf returns a JSON string, cut to n bytes if it is longer.
 func startOf(text event.JSON, n int) event.JSON {
 	if len(text) <= n {
 		return text

@@ -90,8 +90,8 @@ func (j *journal) carrying() *facts {
 	return j.carry
 }
 
-// occur drafts a change of state. An occurrence that is not in the table is a bug: it is logged,
-// and the state stays.
+// occur drafts a transition of the state. A transition that is not in the table is a bug: it is
+// logged, and the state does not change.
 func (j *journal) occur(o occurrence) {
 	drafts, err := j.core.occur(o)
 	if err != nil {
@@ -135,7 +135,7 @@ func (j *journal) draft(drafts ...draft) {
 	}
 }
 
-// atLine returns facts with the number of the agent's line, unless an earlier record has it.
+// atLine adds the number of the agent's line to facts, unless an earlier record has it.
 func (f *facts) atLine(c *core, line uint64) *facts {
 	if line <= c.Line {
 		return f

@@ -43,7 +43,8 @@ func (j *journal) quoted(ev *event.UserMessage) event.JSON {
 	return event.Quote(text)
 }
 
-// quotes reports whether a JSON string is that of a text, in the server's form. It copies neither.
+// quotes reports whether a JSON string encodes a text, in the server's form, without copying
+// either.
 func quotes(quoted event.JSON, text string) bool {
 	rest, ok := strings.CutPrefix(string(quoted), `"`)
 	for part := range jsonwire.Quoted(text) {

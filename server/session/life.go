@@ -88,7 +88,7 @@ type running struct {
 	orphan   []byte // the input that the host has for an agent without a server
 }
 
-// batches yields the events of an agent, by their lines where a host keeps them.
+// batches yields the events of an agent, in groups by line if a host keeps the lines.
 func (r *running) batches(ctx context.Context) iter.Seq2[agent.Batch, error] {
 	if h, ok := r.session.(agent.Hosted); ok && r.forget != nil {
 		return h.Batches(ctx)
@@ -158,7 +158,8 @@ type access struct {
 // free gives the place to another agent.
 func (a *access) free() { a.place() }
 
-// end frees the place and ends the access. An agent that runs on in a host keeps its access.
+// end releases the place and ends the agent's access. An agent that stays in a host keeps its
+// access.
 func (a *access) end() {
 	a.revoke()
 	a.place()
@@ -201,7 +202,8 @@ func (l *life) open(ctx context.Context, resume string, spoken bool, opts agent.
 	return session, admitted, nil
 }
 
-// startTries limits the starts of an agent whose link to the host is lost meanwhile.
+// startTries limits the attempts to start an agent if the link to the host is lost during the
+// start.
 const startTries = 3
 
 // openUnder starts the agent, under a host if it has one.

@@ -30,7 +30,7 @@ func newLoop(s *Sessions, id string) *loop {
 }
 
 // bounded returns a context for one call of the log, of an agent's files or of the server. It does
-// not end with the loop: calls of the loop are finished.
+// not end with the loop, so that calls of the loop are finished.
 func (l *loop) bounded() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(l.ctx), l.srv.opts.CallTimeout)
 }

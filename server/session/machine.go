@@ -82,8 +82,8 @@ func (ms *Machines) check(r host.Registration, token string) error {
 	return nil
 }
 
-// Serve serves the connection of a machine until it ends, or ctx does. A machine that connects again replaces its earlier connection,
-// which may be one that nobody has closed; its name belongs to its token until the server stops. It closes conn.
+// Serve serves the connection of a machine until it or ctx ends. A new connection of a machine replaces the earlier one, which can be
+// broken without being closed. The machine's name belongs to its token until the server stops. Serve closes conn.
 func (ms *Machines) Serve(ctx context.Context, conn net.Conn, token string) error {
 	defer conn.Close()
 	r, err := host.AcceptRegistration(ctx, conn, func(r host.Registration) error { return ms.check(r, token) })
@@ -401,7 +401,7 @@ func (m *machine) dial(ctx context.Context, method string, params json.RawMessag
 	return link.Tunnel(ctx, method, params)
 }
 
-// remoteProvider is the provider of a session on another machine: it has none of the features that need the files of the agent.
+// remoteProvider is the provider of a session on another machine, without the features that need the agent's files.
 type remoteProvider struct {
 	agent.Provider
 	agent.Adopter

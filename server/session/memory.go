@@ -41,7 +41,7 @@ const (
 	memoryCancel   = "Cancel"
 )
 
-// spoken reports whether an agent has sent messages in the session, which the next one must know.
+// spoken reports whether an agent has sent messages in the session, which the next agent must know.
 func (c *core) spoken(conv *event.Conversation) bool {
 	return c.Turns > 0 || conv.Answer != nil || c.Opened.Params.ResumeSessionID != ""
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
-// notable returns the webhook event of a record, if it has one.
+// notable returns the webhook event of a record, and false for a record without one.
 func notable(session, title string, seq uint64, rec record, ev event.Event) (webhook.Event, bool) {
 	e := webhook.Event{ID: fmt.Sprintf("%s-%d", session, seq), Time: rec.Time, SessionID: session, Seq: seq, Title: title}
 	data := map[string]any{}

@@ -27,7 +27,8 @@ type record struct {
 	Facts *facts          `json:"f,omitempty"`
 
 	line []byte // the record up to Facts, of which Msg is a part; nil if Msg has another place
-	// Of a message that is too large to be in one place: its middle, and its end. Msg is absent then, and line has its start.
+	// For a message that is too large for one buffer: its middle and its end. Msg is then absent, and line contains the
+	// start.
 	middle event.JSON
 	end    []byte
 	brief  []byte // the message with a placeholder for the middle
@@ -149,7 +150,7 @@ func (r record) encode() ([]byte, error) {
 	return append(append(b, facts...), '}'), nil
 }
 
-// facts returns the member of the facts, empty for none, which most records and all deltas have.
+// facts returns the member with the facts, which is absent in most records and in all deltas.
 func (r record) facts() ([]byte, error) {
 	if r.Facts == nil {
 		return nil, nil

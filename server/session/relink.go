@@ -9,8 +9,8 @@ import (
 	"github.com/seed7221b0f9/parley/host"
 )
 
-// A host drops a server that does not read for minutes, such as one that was stopped with SIGSTOP, and its agents run on. The server connects
-// again and adopts them. If the host has died, what they wrote last is read from its files, and the sessions are interrupted.
+// A host drops a server that does not read for minutes, such as one that was stopped with SIGSTOP, but keeps its agents. The server connects
+// again and adopts them. If the host has died, their last lines are read from its files, and the sessions are interrupted.
 
 const (
 	// relinkFirst is the wait after the first failed attempt to connect again, relinkMost the longest one.
@@ -125,7 +125,7 @@ func (h *Host) relink(ctx context.Context) (int, error) {
 	return h.relinks, nil
 }
 
-// redial returns a new link, or nil if no host runs and none has left agents.
+// redial returns a new link, or nil if no host runs and no earlier host has left agents.
 func (h *Host) redial(ctx context.Context) (*host.Link, error) {
 	link, err := h.dialNext(ctx)
 	if !errors.Is(err, host.ErrNotRunning) {

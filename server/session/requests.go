@@ -55,7 +55,8 @@ type response struct {
 	unseen  bool // the agent has not repeated the request since its adoption
 }
 
-// respond stores an answer. An agent that this server does not reach gets it after its adoption, here or by the next server.
+// respond stores an answer. If this server does not reach the agent, the agent gets the answer after its adoption, by this
+// or the next server.
 func (a *actor) respond(requestID, key, by string, decide func(*core) (reply, error)) (r response, err error) {
 	if k, ok := a.core.accepted(key); ok {
 		r.result = api.RespondResult{Accepted: true, By: k.By, Seq: k.Seq}

@@ -46,7 +46,8 @@ func (s Details) Search(ctx context.Context, p api.SessionSearchParams) (api.Ses
 	return result, nil
 }
 
-// look calls f with a session. One that is not in memory is unloaded again, because a search looks at all of them.
+// look calls f with a session. It unloads the session again if it was not in memory, because a search reads all
+// sessions.
 func (s Details) look(ctx context.Context, e Info, f func(a *actor)) error {
 	a, release, err := s.watched(ctx, e.SessionID)
 	if err != nil {

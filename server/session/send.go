@@ -11,8 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/budget"
 )
 
-// sendNext sends the next input if the session can accept one, and starts the agent for it. During a turn it sends an input that is
-// to become part of it.
+// sendNext sends the next input if the session can accept one, and starts the agent for it. During a turn it sends only an input
+// that becomes part of the turn.
 func (a *actor) sendNext() {
 	if a.sending || a.away {
 		return

@@ -226,13 +226,14 @@ type Options struct {
 	Visible func(ctx context.Context, tenant string) bool
 	// Prepare changes the options of an agent before it starts; release is called after its end. After an error it is not started.
 	Prepare func(session string, p agent.Provider, opts *agent.Options) (release func(), err error)
-	// Box describes the box of a session that asks for sandbox and whose parameters may have secrets; nil means that it has none. It is
-	// not required.
+	// Box returns the description of the box for a session that requests sandbox; secret reports whether its parameters may contain
+	// secrets. nil means no box. Box is optional.
 	Box func(p agent.Provider, sandbox string, secret bool, env []string) *api.Box
 
 	// Owners decides which of several servers owns a session; nil means a single server.
 	Owners Owners
-	// Host runs agents that outlive the server; nil is none. Machines run the agents of sessions that name one. Both are not required.
+	// Host runs agents that outlive the server; nil means none. Machines run the agents of sessions that name a machine. Both are
+	// optional.
 	Host     *Host
 	Machines *Machines
 
@@ -388,7 +389,7 @@ func (s *Sessions) evictIdle() {
 	})
 }
 
-// Places returns the number of free places for agents, and of agents that wait for one.
+// Places returns the number of free places for agents, and of sessions that wait for one.
 func (s *Sessions) Places() (free, waiting int) { return s.admission.Places() }
 
 // agentsWait reports whether an agent waits for a place.

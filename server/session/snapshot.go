@@ -128,7 +128,8 @@ type snapshotCache struct {
 	data     []byte
 }
 
-// uncopied returns the JSON of a conversation as a text without a copy, for all viewers. It is never modified.
+// uncopied returns the JSON of a conversation as a string that shares its memory, for all viewers. The memory
+// is never modified.
 func uncopied(data []byte) event.JSON {
 	return event.JSON(unsafe.String(unsafe.SliceData(data), len(data)))
 }

@@ -291,7 +291,7 @@ func (p *spending) release() {
 	p.srv.wake(p.srv.opts.Accounts.Release(p.id))
 }
 
-// inherit takes over the reservation that an earlier owner of the session has made: that of a turn which goes on, or one to end.
+// inherit takes over a reservation of an earlier owner of the session: that of a running turn, or one to end.
 func (p *spending) inherit() {
 	if p.core.State.busy() {
 		p.reserve()
@@ -300,7 +300,7 @@ func (p *spending) inherit() {
 	p.srv.wake(p.srv.opts.Accounts.Release(p.id))
 }
 
-// noteDearest records the usage of the turn if it is the highest. The log has it with the next record, so that the session reserves as
+// noteDearest records the usage of the turn if it is the highest so far. The next record stores it, so that the session reserves as
 // much after a restart.
 func (p *spending) noteDearest() {
 	if p.reserved != budget.Begin {

@@ -27,7 +27,7 @@ const (
 	stallKilled
 )
 
-// next returns the step to take after a time of silence, given the last one taken.
+// next returns the step to take after a time of silence, given the previous step.
 func (s Stall) next(silent time.Duration, taken stallStep) stallStep {
 	steps := []struct {
 		after time.Duration

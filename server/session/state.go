@@ -74,7 +74,8 @@ func (s State) next(o occurrence) (State, error) {
 // busy reports whether a turn is running.
 func (s State) busy() bool { return s == Running || s == RequiresAction }
 
-// asking returns the state of a session in s whose requests to a person are open, or not: a turn waits for a person exactly then.
+// asking returns the state that follows s when the session has open requests to a person, or has no more: only a running turn can
+// wait for a person.
 func (s State) asking(open bool) State {
 	switch {
 	case !s.busy():

@@ -146,7 +146,7 @@ func (t *terminal) catchUp(ctx context.Context) error {
 	})
 }
 
-// where returns the place where a session is open, for lists.
+// where returns LiveTerminal if a terminal has the session open, for lists, and "" otherwise.
 func (t *terminal) where() string {
 	if t.live != nil {
 		return LiveTerminal

@@ -23,7 +23,7 @@ func (s Terminals) Lives(ctx context.Context, p agent.Provider) map[string]agent
 	}
 	found, err := s.lives.of(ctx, p, lister)
 	if err != nil {
-		s.logger.Warn("cannot find out what is open in terminals", "provider", p.Name(), "err", err)
+		s.logger.Warn("cannot find the sessions that are open in terminals", "provider", p.Name(), "err", err)
 	}
 	return found
 }

@@ -128,7 +128,7 @@ func (t *turnTrace) dropped(id, why string) {
 	endIn(t.waiting, id, why)
 }
 
-// endIn ends a span and removes it from the map, if it has one with the id.
+// endIn ends the span with an id and removes it from the map, if there is one.
 func endIn(spans map[string]trace.Span, id, why string) {
 	span, ok := spans[id]
 	if !ok {
@@ -227,7 +227,7 @@ func (t *turnTrace) observe(ev event.Event) {
 	}
 }
 
-// requestSpan distinguishes the id of a request from that of a tool.
+// requestSpan returns the key of a request, which differs from that of a tool with the same id.
 const requestSpan = "request "
 
 func (t *turnTrace) tool(id, parent, name string) {

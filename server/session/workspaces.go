@@ -197,7 +197,7 @@ func (s Workspaces) Revert(ctx context.Context, p api.WorkspaceRevertParams, by 
 		return api.WorkspaceDiffResult{}, err
 	}
 	if p.Against == "head" && f.ws == nil && !p.Checkout {
-		return api.WorkspaceDiffResult{}, Conflict("the session runs in your own checkout, where this would take your own changes back too; say checkout if you want that")
+		return api.WorkspaceDiffResult{}, Conflict("the session runs in your own checkout, where this would also revert your own changes; set checkout to allow it")
 	}
 	from, to, ok, err := f.core.scope(f.base(), p.WorkspaceScope)
 	if err == nil && !ok {
@@ -259,7 +259,7 @@ func (s Workspaces) Commit(ctx context.Context, p api.WorkspaceCommitParams, by 
 	}
 	if f.ws == nil {
 		if !p.Checkout {
-			return api.WorkspaceCommitResult{}, Conflict("the session runs in your own checkout; say checkout if you want a commit there")
+			return api.WorkspaceCommitResult{}, Conflict("the session runs in your own checkout; set checkout to commit there")
 		}
 		if o.Files, err = f.own(ctx, p.Files); err != nil {
 			return api.WorkspaceCommitResult{}, err

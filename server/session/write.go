@@ -103,7 +103,7 @@ func (j *journal) append(records [][][]byte) (uint64, error) {
 	return 0, err
 }
 
-// starts reports whether a record is the first one after those that this server knows. It is not if another server has written meanwhile.
+// starts reports whether a record follows directly on those that this server knows. It is false if another server has written in between.
 func (j *journal) starts(ctx context.Context, record []byte) bool {
 	for ev, err := range j.log.Read(ctx, eventlog.Cursor{Seq: j.seq}) {
 		if err != nil || ev.Sub == 0 {

@@ -33,7 +33,8 @@ func (n Network) Check() error {
 type Box struct {
 	// Program is bwrap, Init this program or another one that calls Enter first.
 	Program, Init string
-	// Home is the path of the home, which is empty in each box and lost with it. So are the directories of Empty.
+	// Home is the path of the home directory. It and the directories of Empty are empty in each box, and their
+	// content is lost with the box.
 	Home  string
 	Empty []string
 	// Write are files and directories that can be changed, Read those that can be read.

@@ -121,7 +121,7 @@ func (b *Box) mounts(cmd spawn.Command, seen sight) []mount {
 	return list
 }
 
-// program returns what a program needs besides the system: its package where it is a script of one, else its file.
+// program returns the files that a program needs besides the system: the package of a script, or the program file.
 func program(path string) []string {
 	if slices.ContainsFunc(system, func(s string) bool { return within(s, path) }) {
 		return nil
@@ -144,7 +144,8 @@ func packed(env []string) []string {
 	return out
 }
 
-// Unpacked returns the environment of the process in a box from that of its command.
+// Unpacked returns the environment of the process in a box, given the environment of the box's
+// command.
 func Unpacked(env []string) []string {
 	out := []string{}
 	for _, entry := range env {

@@ -27,7 +27,7 @@ const (
 // endTime bounds the end of containers by their labels.
 const endTime = 30 * time.Second
 
-// Container is a box that docker or podman makes of an image. It shows the same paths as a [Box] of bubblewrap, but the system is that of the
+// Container is a box that docker or podman creates from an image. It has the same paths as a [Box] of bubblewrap, but the system of the
 // image.
 type Container struct {
 	// Box describes what is shown. Its Program is docker or podman.

@@ -46,7 +46,7 @@ func enter(args []string) int {
 		fmt.Fprintf(os.Stderr, "parley box: %s: %v\n", args[1], err)
 		return failed
 	}
-	// The streams belong to the command: their readers wait for its end of them.
+	// The streams belong to the command: their readers wait until every copy is closed.
 	for _, f := range []*os.File{os.Stdin, os.Stdout, os.Stderr} {
 		f.Close()
 	}

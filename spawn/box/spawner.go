@@ -82,8 +82,8 @@ func remedy(said string) string {
 	return "bubblewrap cannot make a box"
 }
 
-// Spawner returns a spawner that starts commands with next, each in the box. It tries a box before the first one and
-// starts nothing where that fails.
+// Spawner returns a spawner that starts commands with next, each in a box. It tests a box before the first command
+// and starts no command if that fails.
 func (b *Box) Spawner(next spawn.Spawner) spawn.Spawner { return &spawner{box: b, next: next} }
 
 type spawner struct {

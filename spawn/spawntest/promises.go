@@ -125,7 +125,7 @@ func testFiles(s suite) {
 	r.wantExit(spawn.ExitStatus{})
 }
 
-// testPID checks that the id is that of the program, or 0.
+// testPID checks that the id is the program's, or 0.
 func testPID(s suite) {
 	r := s.start("pid")
 	if pid := r.PID(); pid == 0 {
@@ -255,7 +255,7 @@ func testTerminate(s suite) {
 	r.wantExit(spawn.ExitStatus{Code: 7})
 }
 
-// testKill checks that Kill ends the process at once. The status is that of the signal, where signals exist.
+// testKill checks that Kill ends the process at once, with the status of the signal where signals exist.
 func testKill(s suite) {
 	r := s.start("deaf")
 	r.expect("ready\n")

@@ -74,8 +74,8 @@ func (l *Ledger) projectName(f *file) string {
 	return f.project
 }
 
-// projects returns the directories of the projects by their names below projects. Files of one
-// project agree on it: the directory that the name was derived from wins, then the first in the
+// projects returns the directories of the projects by their names below projects. All files of a
+// project get one directory: the one that the name was derived from, otherwise the first in the
 // alphabet.
 func (l *Ledger) projects() map[string]string {
 	if l.places != nil {

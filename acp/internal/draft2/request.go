@@ -40,7 +40,7 @@ func Capabilities(p *acp.InitializeRequest) (acp.ClientCapabilities, error) {
 	return caps, nil
 }
 
-// Initialized returns the answer to initialize. Of the ways to log in, version 2 has those with a
+// Initialized returns the answer to initialize. Version 2 has only the ways to log in that use a
 // terminal.
 func Initialized(info any, provider agent.Capabilities, methods []acp.AuthMethod) any {
 	type none struct{}

@@ -10,8 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Updates returns the updates of version 2 for one of version 1, as JSON objects: none for an
-// update that version 2 does not have.
+// Updates converts an update of version 1 to updates of version 2, as JSON objects. It returns none
+// for an update without a counterpart.
 func Updates(u acp.SessionUpdate) []map[string]any {
 	switch v := u.Value.(type) {
 	case *acp.ToolCall:

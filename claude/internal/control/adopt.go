@@ -28,8 +28,8 @@ func (m *Mux) Release() {
 	})
 }
 
-// Wrote takes a line into account that another process has written to the CLI, while requests are held: an
-// answer closes its request. If the line is the request initialize, begins is true and then is called with its answer.
+// Wrote handles a line that another process has written to the CLI, while requests are held: an answer closes its
+// request. For the request initialize begins is true, and then is called with the answer.
 func (m *Mux) Wrote(line string, then func(Ended)) (begins bool, err error) {
 	switch jsonwire.NewDecoder(line).Peek("type") {
 	case "control_response":

@@ -18,7 +18,8 @@ import (
 // large is the size of a piece of data that no message of NATS holds.
 const large = 3 << 20
 
-// Run checks a store. open returns the same store each time, as another process has it.
+// Run checks a store. open returns the same store at each call, as separate processes would open
+// it.
 func Run(t *testing.T, open func(t *testing.T) blob.Store) {
 	for name, check := range map[string]func(*testing.T, func(*testing.T) blob.Store){
 		"sizes": checkSizes, "replaced": checkReplaced, "removed": checkRemoved, "names": checkNames, "whole": checkWhole, "listed": checkListed,
@@ -105,7 +106,7 @@ func checkNames(t *testing.T, open func(*testing.T) blob.Store) {
 	}
 }
 
-// checkWhole reads while others write: a reader never gets a part, or parts of two.
+// checkWhole reads while others write: a reader gets one complete value.
 func checkWhole(t *testing.T, open func(*testing.T) blob.Store) {
 	stores := []blob.Store{open(t), open(t)}
 	write(t, stores[0], "whole", bytes.Repeat([]byte{0}, large))

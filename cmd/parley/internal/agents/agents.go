@@ -180,7 +180,7 @@ func (s *Set) add(at Place, name string, logger *slog.Logger) error {
 	return nil
 }
 
-// named returns the agent of a command, or of the registry.
+// named returns the agent of a command or of a name in the registry.
 func named(name, command string, isCommand, keep bool, logger *slog.Logger) (*acpagent.Provider, error) {
 	if isCommand {
 		return NewACP(command, keep, logger)

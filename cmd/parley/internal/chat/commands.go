@@ -29,14 +29,14 @@ func init() { // they refer to themselves
 		{"model", "NAME", "change the model; without a name: list them", (*loop).setModel, is[agent.ModelSetter]},
 		{"mode", "MODE", "change the permission mode", (*loop).setMode, is[agent.ModeSetter]},
 		{"cost", "", "show what this conversation has used", (*loop).cost, nil},
-		{"interrupt", "", "break the running turn off (also Ctrl-C)", func(c *loop, _ string) { c.interrupt() }, nil},
+		{"interrupt", "", "interrupt the running turn (also Ctrl-C)", func(c *loop, _ string) { c.interrupt() }, nil},
 		{"queue", "", "list the prompts that wait", (*loop).listQueue, nil},
-		{"cancel", "[N]", "take the last prompt that waits back, or the Nth", (*loop).cancel, is[agent.Canceler]},
-		{"release", "", "run the prompts that are held back", hold(agent.Holder.Release), is[agent.Holder]},
+		{"cancel", "[N]", "take back the last queued prompt, or the Nth", (*loop).cancel, is[agent.Canceler]},
+		{"release", "", "run the held prompts", hold(agent.Holder.Release), is[agent.Holder]},
 		{"continue", "", "continue an interrupted turn", hold(agent.Holder.Continue), is[agent.Holder]},
-		{"allow", "", "answer yes to what is asked", func(c *loop, _ string) { c.decide("y") }, is[agent.Joined]},
-		{"deny", "[WHY]", "answer no to what is asked", func(c *loop, why string) { c.decide("n " + why) }, is[agent.Joined]},
-		{"answer", "TEXT", "answer what is asked", (*loop).decide, is[agent.Joined]},
+		{"allow", "", "answer the open request with yes", func(c *loop, _ string) { c.decide("y") }, is[agent.Joined]},
+		{"deny", "[WHY]", "answer the open request with no", func(c *loop, why string) { c.decide("n " + why) }, is[agent.Joined]},
+		{"answer", "TEXT", "answer the open request", (*loop).decide, is[agent.Joined]},
 	}
 }
 

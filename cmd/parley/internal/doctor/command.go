@@ -59,7 +59,7 @@ func New(code *int, server Server) *cobra.Command {
 
 func (f *flags) run(ctx context.Context) (int, error) {
 	if f.timeout <= 0 {
-		return 0, term.Usagef("--timeout %v: it must be more than nothing", f.timeout)
+		return 0, term.Usagef("--timeout %v: it must be positive", f.timeout)
 	}
 	dir, err := os.Getwd()
 	if err != nil {

@@ -56,7 +56,7 @@ func (f *archiveFlag) open() (*transcript.Archive, error) {
 func newArchiveSave(code *int) *cobra.Command {
 	f := &archiveFlag{}
 	return sessionCommand{
-		use: "save [flags]", short: "Put what is new into the archive", example: "  parley sessions archive save\n  parley sessions archive save --archive /mnt/backup/claude",
+		use: "save [flags]", short: "Copy new lines of sessions to the archive", example: "  parley sessions archive save\n  parley sessions archive save --archive /mnt/backup/claude",
 		args: term.NoArguments, flags: f.register,
 		run: func(w *sessionWork, _ []string) error {
 			a, err := f.open()

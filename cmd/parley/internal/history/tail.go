@@ -19,8 +19,8 @@ func newSessionsTail(code *int) *cobra.Command {
 		use: "tail ID [flags]", short: "Show the last lines of a session, and those to come", long: sessionsTailLong, example: sessionsTailExample,
 		args: term.Arguments(1, 1), ids: 1,
 		flags: func(cmd *cobra.Command) {
-			cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with what is written, until Ctrl-C")
-			cmd.Flags().IntVarP(&last, "last", "n", 10, "so many of the lines that are there")
+			cmd.Flags().BoolVarP(&follow, "follow", "f", false, "show new lines as they are written, until Ctrl-C")
+			cmd.Flags().IntVarP(&last, "last", "n", 10, "the number of existing lines to show")
 		},
 		run: func(w *sessionWork, args []string) error {
 			if last < 0 {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// answer accepts the answer to a request of the agent: for a permission, a hook, or a question of an MCP server. The
-// request is not known here, so the members of all kinds are accepted, and permissions are limited in all of them.
+// answer checks the answer to a request of the agent: for a permission, a hook, or a question of an MCP server. The
+// kind of the request is unknown here, so it accepts the members of all kinds and limits the permissions in each.
 func (p *Policy) answer() shape {
 	permission := members{
 		"behavior": one("allow", "deny", "cancelled"), "message": text, "interrupt": boolean, "updatedInput": anyData, "updatedPermissions": list(update),
@@ -34,8 +34,8 @@ var update = func() shape {
 	})
 }()
 
-// limited checks an answer and limits its changes of the permissions: rules and modes are those of the session, and end with it; a mode
-// above the ceiling and directories are dropped. The answer itself reaches the agent.
+// limited checks an answer and limits its permission updates: rules and modes apply to the session only, and modes above the ceiling
+// and directories are removed. The answer itself reaches the agent.
 func (p *Policy) limited(check shape) shape {
 	return func(v any) error {
 		if err := check(v); err != nil {
@@ -51,7 +51,7 @@ func (p *Policy) limited(check shape) shape {
 	}
 }
 
-// limit makes a change of the permissions one of the session alone. It returns false for a change that exceeds the limits.
+// limit restricts a permission update to the session. It returns false for an update that exceeds the limits.
 func (p *Policy) limit(update map[string]any) bool {
 	kind, _ := update["type"].(string)
 	mode, _ := update["mode"].(string)

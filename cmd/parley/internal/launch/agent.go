@@ -107,7 +107,7 @@ var acpAgentFlags = []string{
 	"agent", "model", "effort", "permission-mode", "cwd", "add-dir", "resume", "continue-from", "output", "stream", "quiet", "timeout", "show-thinking", "no-color", "verbose", "keep-children", "help",
 }
 
-// supports returns an error for flags that do not apply together with another one.
+// supports returns an error for flags that cannot be combined with another one.
 func (f *Flags) supports(with string, flags []string) error {
 	var bad string
 	f.visit(func(flag *pflag.Flag) {

@@ -139,7 +139,7 @@ func (f *Flags) registerSession(cmd *cobra.Command) {
 func (f *Flags) registerAnswer(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVar(&f.schema, "json-schema", "", "JSON `schema` of the answer, or @file; the answer is then JSON alone")
-	fs.StringVarP(&f.output, "output", "o", chat.OutputText, "what is written: text; json, the result at the end; stream-json, every message")
+	fs.StringVarP(&f.output, "output", "o", chat.OutputText, "the output: text; json, the result at the end; stream-json, every message")
 	fs.BoolVar(&f.stream, "stream", false, "write text as it comes (default on a terminal)")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "write the answer and errors only")
 	fs.DurationVar(&f.timeout, "timeout", 0, "end the run after this `time`, such as 90s or 10m")
@@ -207,7 +207,7 @@ func (f *Flags) check() error {
 	case f.timeout < 0:
 		return term.Usagef("--timeout %v: it cannot be negative", f.timeout)
 	case f.options.MaxTurns < 0 || f.changed("max-turns") && f.options.MaxTurns == 0:
-		return term.Usagef("--max-turns %d: it must be more than nothing", f.options.MaxTurns)
+		return term.Usagef("--max-turns %d: it must be positive", f.options.MaxTurns)
 	case f.changed("max-budget-usd") && !(f.budget > 0 && f.budget <= math.MaxFloat64):
 		return term.Usagef("--max-budget-usd %v: it must be a number greater than 0", f.budget)
 	}

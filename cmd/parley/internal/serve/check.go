@@ -215,7 +215,7 @@ func checkDamage(h eventlog.Health) doctor.Check {
 		texts = append(texts, fmt.Sprintf("and %d more losses", more))
 	}
 	if h.Bad > 0 {
-		texts = append(texts, fmt.Sprintf("%d files are damaged; the next start keeps what is whole in them", h.Bad))
+		texts = append(texts, fmt.Sprintf("%d files are damaged; the next start keeps their intact records", h.Bad))
 	}
 	c.Status, c.Detail = doctor.Warn, strings.Join(texts, "; ")
 	c.Fix = "restore a backup if you need them; the damaged files are in log/damaged of the data directory; a session that is deleted is no longer listed"

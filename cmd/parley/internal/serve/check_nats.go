@@ -43,9 +43,9 @@ func checkNATS(ctx context.Context, s *Settings, monitors []string, owner int) d
 
 // lostInPowerCut describes what a power cut can lose with a sync interval. By default the interval is two minutes.
 func lostInPowerCut(interval time.Duration, byDefault bool) string {
-	text := fmt.Sprintf("a power cut can lose what was acknowledged in the last %v", interval)
+	text := fmt.Sprintf("a power cut can lose messages acknowledged in the last %v", interval)
 	if byDefault {
-		text = fmt.Sprintf("by default a power cut can lose what was acknowledged in the last %v", interval)
+		text = fmt.Sprintf("by default a power cut can lose messages acknowledged in the last %v", interval)
 	}
 	return text + ", that is prompts, answers to requests, events of sessions, tokens and leases"
 }

@@ -107,7 +107,8 @@ func (f *Settings) hostLeases(ctx context.Context, c *cluster.Cluster) (session.
 	return server.HostLeases(ctx, c, name)
 }
 
-// told returns the address of the server for machines: an allowed host, unless only this machine reaches the server.
+// told returns the address of the server that machines are told: an allowed host, unless only this machine can reach
+// the server.
 func (f *Settings) told(l net.Listener) string {
 	address := f.address(l)
 	u, err := url.Parse(address)

@@ -43,7 +43,8 @@ func (f *Settings) openPort(ctx context.Context, logger *slog.Logger) (*net.TCPL
 	return port, before, nil
 }
 
-// portOf returns the port of the server before, if it is the one of --listen, and otherwise opens that.
+// portOf returns the port of the previous server if it is the one of --listen, and otherwise opens
+// that.
 func (f *Settings) portOf(ctx context.Context, theirs net.Listener) (*net.TCPListener, error) {
 	want, err := net.ResolveTCPAddr("tcp", f.listen)
 	if err != nil {

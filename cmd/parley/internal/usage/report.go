@@ -25,7 +25,7 @@ var reports = []report{
 	{"weekly", "Tokens and cost by week", usage.ByWeek},
 	{"monthly", "Tokens and cost by month", usage.ByMonth},
 	{"hourly", "Tokens and cost by hour", usage.ByHour},
-	{"session", "Tokens and cost by session, beside the CLI's own bill", usage.BySession},
+	{"session", "Tokens and cost by session, compared with the CLI's own bill", usage.BySession},
 	{"project", "Tokens and cost by project", usage.ByProject},
 	{"model", "Tokens and cost by model", usage.ByModel},
 	{"branch", "Tokens and cost by Git branch", usage.ByBranch},
