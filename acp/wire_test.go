@@ -29,9 +29,9 @@ func again(t *testing.T, text string, v any) {
 	}
 }
 
-// TestNothingIsLost sends values with members and variants that are not known through the
+// TestUnknownMembersAreKept sends values with members and variants that are not known through the
 // types.
-func TestNothingIsLost(t *testing.T) {
+func TestUnknownMembersAreKept(t *testing.T) {
 	for _, text := range []string{
 		`{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"<&>","new":[1]},"messageId":"m","later":{"a":null}},"_meta":{"k":1},"x":true}`,
 		`{"sessionId":"s","update":{"sessionUpdate":"hologram","depth":3,"content":{"type":"text"}}}`,

@@ -70,8 +70,8 @@ func (l *launch) isolated(env map[string]string) {
 // resumes makes the launch resume one session; "" begins a new one.
 func (l *launch) resumes(id string) { l.Continue, l.Resume = false, id }
 
-// goesOn sets the store key of the resumed session.
-func (l *launch) goesOn(key SessionKey) { l.stored = key }
+// setStoreKey sets the store key of the resumed session.
+func (l *launch) setStoreKey(key SessionKey) { l.stored = key }
 
 // useConfigDir sets the CLI's configuration directory. It does not activate a fixed
 // project name that had no effect before.

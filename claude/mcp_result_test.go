@@ -162,7 +162,7 @@ func TestResultsAreAcceptable(t *testing.T) {
 }
 
 // A session without servers in this process has no overhead for them.
-func TestNoServersCostNothing(t *testing.T) {
+func TestNoServersNoOverhead(t *testing.T) {
 	o := unchecked(&Options{MCPServers: map[string]MCPServer{"ext": {Command: "x"}}})
 	s := &session{launch: o}
 	if n := testing.AllocsPerRun(100, func() {

@@ -165,7 +165,7 @@ func TestMirrorGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &claimStore{}
 		l := unchecked(&Options{SessionStore: store})
-		l.goesOn(SessionKey{ProjectKey: "elsewhere", SessionID: "s"})
+		l.setStoreKey(SessionKey{ProjectKey: "elsewhere", SessionID: "s"})
 		m := newMirror(&keepSink{}, l, "/r")
 		m.deliver(frame("/r", 1, 1))
 		m.deliver(entry{msg: &message.TranscriptMirror{FilePath: "/r/p/new.jsonl", Entries: []message.JSON{`{}`, `{}`}}})

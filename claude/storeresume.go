@@ -52,7 +52,7 @@ func (l *launch) restore(ctx context.Context, guard *sessionGuard) (cleanup func
 		return nil, fmt.Errorf("claude: resuming from the session store: %w", err)
 	}
 	if !l.ForkSession {
-		l.goesOn(r.key(id, ""))
+		l.setStoreKey(r.key(id, ""))
 	}
 	l.useConfigDir(tmp)
 	return func() { removeAll(tmp) }, nil

@@ -142,7 +142,7 @@ func TestRestoreFails(t *testing.T) {
 }
 
 // A named session that the store does not have is an error, never a new conversation.
-func TestRestoreNothing(t *testing.T) {
+func TestResumeUnknownSession(t *testing.T) {
 	opts, tmp := resumeWorld(t, &heldStore{})
 	_, err := Connect(t.Context(), opts)
 	if !errors.Is(err, ErrNoSession) || !strings.Contains(err.Error(), opts.Resume) {

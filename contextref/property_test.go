@@ -57,8 +57,8 @@ func TestBuildParse(t *testing.T) {
 	}
 }
 
-// TestTextAlone checks that a text without a block and references is returned unchanged.
-func TestTextAlone(t *testing.T) {
+// TestTextWithoutBlock checks that a text without a block and references is returned unchanged.
+func TestTextWithoutBlock(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
 		text := randomText(random)

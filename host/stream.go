@@ -31,11 +31,11 @@ func (p *Process) readOutput(b []byte) (n int, err error) {
 	defer p.mu.Unlock()
 	for n == 0 && len(b) > 0 {
 		if p.ended {
-			p.rest()
+			p.setResting()
 			return 0, io.EOF
 		}
 		if !p.peek() {
-			p.rest()
+			p.setResting()
 		}
 		if err := p.await(context.Background()); err != nil {
 			return 0, err
@@ -56,8 +56,8 @@ func (p *Process) readOutput(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// rest records that the reader has read all output that has arrived. The caller holds mu.
-func (p *Process) rest() {
+// setResting records that the reader has read all output that has arrived. The caller holds mu.
+func (p *Process) setResting() {
 	p.resting = true
 	p.news.Broadcast()
 }

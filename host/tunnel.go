@@ -80,7 +80,7 @@ type tunnelConn struct {
 func (c *tunnelConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if err == io.EOF {
-		if why := c.t.why(); why != nil {
+		if why := c.t.lossError(); why != nil {
 			return n, why
 		}
 	}
@@ -250,8 +250,8 @@ func (t *tunnel) start(run func(func())) {
 	})
 }
 
-// why returns the error of a tunnel that has lost bytes.
-func (t *tunnel) why() error {
+// lossError returns the error of a tunnel that has lost bytes.
+func (t *tunnel) lossError() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.broken

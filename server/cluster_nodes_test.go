@@ -73,8 +73,8 @@ func TestCluster_nodes(t *testing.T) {
 	}
 }
 
-// TestNodes_alone calls a server without a cluster.
-func TestNodes_alone(t *testing.T) {
+// TestNodes_withoutCluster calls a server without a cluster.
+func TestNodes_withoutCluster(t *testing.T) {
 	h := newHarness(t)
 	for method, params := range map[string]any{"nodes.list": api.Empty{}, "nodes.drain": api.NodesDrainParams{Name: "a"}, "nodes.forget": api.NodesForgetParams{Machine: "a"}} {
 		if err := h.client(h.token).Call(h.ctx(), method, params, nil); client.Reason(err) != api.Unsupported {

@@ -118,9 +118,9 @@ func testLoss(t *testing.T, snapshot bool) {
 	}
 }
 
-// TestLoss_whole loses the first event of a session, and a session entirely: both are listed, show the remaining content with a notice,
+// TestLoss_fromFirstEvent loses the first event of a session, and a session entirely: both are listed, show the remaining content with a notice,
 // reject prompts, and can be deleted, after which no loss is reported any more.
-func TestLoss_whole(t *testing.T) {
+func TestLoss_fromFirstEvent(t *testing.T) {
 	h := newHarness(t)
 	ids := []string{h.connect(), h.connect()}
 	for _, id := range ids {

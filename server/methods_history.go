@@ -41,8 +41,8 @@ func (s *Server) histories(ctx context.Context, c *caller, machine, provider str
 	return all, nil
 }
 
-// lives returns an agent's sessions on this machine that other processes have open.
-func (s *Server) lives(ctx context.Context, c *caller, machine, name string) map[string]agent.Live {
+// liveSessions returns an agent's sessions on this machine that other processes have open.
+func (s *Server) liveSessions(ctx context.Context, c *caller, machine, name string) map[string]agent.Live {
 	if machine != "" {
 		return nil
 	}
@@ -118,7 +118,7 @@ func historyInfo(h agent.HistoryInfo) api.HistoryInfo {
 func historyList(s *Server, ctx context.Context, c *caller, p api.HistoryListParams) (api.HistoryListResult, error) {
 	all, cursor, err := paged(ctx, s, c, p.Machine, p.Provider, p.Cursor, func(h place.History, cursor string) ([]api.HistoryInfo, string, error) {
 		list, next, err := h.List(ctx, agent.HistoryQuery{Project: p.Project, Query: p.Query, Cursor: cursor, Limit: p.Limit})
-		lives := s.lives(ctx, c, p.Machine, h.Agent)
+		lives := s.liveSessions(ctx, c, p.Machine, h.Agent)
 		var infos []api.HistoryInfo
 		for _, one := range list {
 			info := historyInfo(one)

@@ -39,7 +39,7 @@ func (h *harness) request(change func(*http.Request)) *http.Request {
 	return req
 }
 
-func TestNobodyIn(t *testing.T) {
+func TestRejectedRequests(t *testing.T) {
 	h := newHarness(t)
 	id := h.connect()
 	expired, err := h.server.CreateToken("old", "admin", time.Nanosecond)

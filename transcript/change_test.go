@@ -193,9 +193,9 @@ func TestLiveSession(t *testing.T) {
 	}
 }
 
-// TestAppendBehindTornLine renames a session that ends with a torn line: the title is written on a
+// TestAppendAfterTornLine renames a session that ends with a torn line: the title is written on a
 // new line.
-func TestAppendBehindTornLine(t *testing.T) {
+func TestAppendAfterTornLine(t *testing.T) {
 	dir, id := newSession(t)
 	s, _ := dir.Session(id)
 	text, err := os.ReadFile(s.Path)

@@ -135,9 +135,9 @@ func writeLong(t *testing.T, path string, turns int) {
 	}
 }
 
-// TestPageNeedsWhatIsAbove reads a file that ends with notes on a message far above, and with the
+// TestPageNeedsEarlierLines reads a file that ends with notes on a message far above, and with the
 // end of another branch: the page shows the branch that the file ends with.
-func TestPageNeedsWhatIsAbove(t *testing.T) {
+func TestPageNeedsEarlierLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "11111111-0000-4000-8000-000000000000.jsonl")
 	writeLong(t, path, 500)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)

@@ -86,8 +86,8 @@ func checkRepaired(t *testing.T, s *transcript.Session, done *transcript.Repair,
 	}
 }
 
-// TestRepairNothing finds no fault in intact sessions.
-func TestRepairNothing(t *testing.T) {
+// TestRepairIntact finds no fault in intact sessions.
+func TestRepairIntact(t *testing.T) {
 	dir := t.TempDir()
 	s, _ := writeDamaged(t, dir, 1, "")
 	done, err := s.Repair(t.Context(), nil)

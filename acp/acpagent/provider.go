@@ -89,7 +89,7 @@ func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session,
 func (p *Provider) Resume(ctx context.Context, id string, opts agent.Options) (agent.Session, error) {
 	return p.session(ctx, opts, func(s *Session, servers []acp.MCPServer) error {
 		has := s.hello.AgentCapabilities.Or(acp.AgentCapabilities{})
-		session := s.can()
+		session := s.sessionCapabilities()
 		var answer continued
 		var err error
 		begin := func() { s.continued(id, opts.Fork, &answer) }

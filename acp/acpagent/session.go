@@ -373,7 +373,7 @@ func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
 func (s *Session) leave() {
 	idle := false
 	s.kit.Do(func() { idle = s.live && s.accepted == s.finished })
-	if s.kit.Alive() != nil || !idle || !s.can().Close.IsSet() {
+	if s.kit.Alive() != nil || !idle || !s.sessionCapabilities().Close.IsSet() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), leaveWait)

@@ -41,7 +41,7 @@ func (p *Provider) Describe(ctx context.Context, opts agent.Options) (d Descript
 // agent that cannot list them is [agent.ErrUnsupported].
 func (p *Provider) Sessions(ctx context.Context, opts agent.Options) (list []agent.HistoryInfo, err error) {
 	err = p.visit(ctx, opts, func(s *Session) error {
-		if !s.can().List.IsSet() {
+		if !s.sessionCapabilities().List.IsSet() {
 			return fmt.Errorf("%w: the agent cannot list sessions", agent.ErrUnsupported)
 		}
 		request := &acp.ListSessionsRequest{CWD: acp.NonZero(opts.Dir)}
@@ -106,7 +106,7 @@ func (r *replay) take(u *acp.SessionUpdate) {
 // Delete requests the agent to delete a session. It returns [agent.ErrUnsupported] if the agent cannot.
 func (p *Provider) Delete(ctx context.Context, id string, opts agent.Options) error {
 	return p.visit(ctx, opts, func(s *Session) error {
-		if !s.can().Delete.IsSet() {
+		if !s.sessionCapabilities().Delete.IsSet() {
 			return fmt.Errorf("%w: the agent cannot delete sessions", agent.ErrUnsupported)
 		}
 		return s.call(ctx, acp.MethodSessionDelete, map[string]string{"sessionId": id}, new(json.RawMessage))
@@ -123,7 +123,7 @@ func (p *Provider) visit(ctx context.Context, opts agent.Options, do func(*Sessi
 	return errors.Join(err, s.Close())
 }
 
-// can holds the session methods that the agent supports.
-func (s *Session) can() acp.SessionCapabilities {
+// sessionCapabilities holds the session methods that the agent supports.
+func (s *Session) sessionCapabilities() acp.SessionCapabilities {
 	return s.hello.AgentCapabilities.Or(acp.AgentCapabilities{}).SessionCapabilities.Or(acp.SessionCapabilities{})
 }

@@ -202,16 +202,16 @@ func killedCLI(c *comparison) bool {
 		return false
 	}
 	for i, s := range c.want.Sessions {
-		if i < len(c.got.Sessions) && c.goesOn(s, c.got.Sessions[i], death) {
+		if i < len(c.got.Sessions) && c.continuesAfter(s, c.got.Sessions[i], death) {
 			s.Items = c.got.Sessions[i].Items
 		}
 	}
 	return true
 }
 
-// goesOn reports whether our session has everything that was recorded up to the death of the CLI, and the later texts
+// continuesAfter reports whether our session has everything that was recorded up to the death of the CLI, and the later texts
 // of the model. The replay may lack the killed prompt only if this was reported to the client.
-func (c *comparison) goesOn(want, got *Session, death int) bool {
+func (c *comparison) continuesAfter(want, got *Session, death int) bool {
 	told := death < len(c.got.Outcomes) && c.got.Outcomes[death].Kind == "prompt_lost"
 	end := slices.IndexFunc(want.Items, func(i *Item) bool { return i.Type == "answer" && i.Outcome == death })
 	if end >= 0 { // the session itself: the same up to the death, then texts of the model

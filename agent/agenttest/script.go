@@ -109,7 +109,7 @@ func (t *turn) tool(name string, ask bool, output string) error {
 		return err
 	}
 	denied := ""
-	if ask && t.s.asks() {
+	if ask && t.s.requiresPermission() {
 		var err error
 		if denied, err = t.permission(name, id, input); err != nil {
 			return err
@@ -127,8 +127,8 @@ func (t *turn) tool(name string, ask bool, output string) error {
 	return t.say("", "I have used "+name+".")
 }
 
-// asks reports whether the permission mode requires asking a person.
-func (s *Session) asks() bool {
+// requiresPermission reports whether the permission mode requires asking a person.
+func (s *Session) requiresPermission() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.mode != "bypassPermissions"

@@ -261,9 +261,9 @@ func TestPromptIsLinked(t *testing.T) {
 	}
 }
 
-// claudeotel.TestNobodyListens: without an SDK the CLI gets no trace context, and inherited
+// claudeotel.TestWithoutTelemetrySDK: without an SDK the CLI gets no trace context, and inherited
 // variables are unchanged.
-func TestNobodyListens(t *testing.T) {
+func TestWithoutTelemetrySDK(t *testing.T) {
 	const inherited = "00-00000000000000000000000000000001-0000000000000001-01"
 	t.Setenv("TRACEPARENT", inherited)
 	r, err := claude.Run(t.Context(), "go", claudeotel.Instrument(fake(func(cli *claudetest.CLI) int {

@@ -80,7 +80,7 @@ func generalTour(t *turn) error {
 			return t.think("The user wrote something. I have no model to understand it with, so I show what an agent does.",
 				hello+"You wrote:\n\n"+quoted(t.text)+"\n\nI cannot answer that. Here is what it looks like when an agent works.")
 		},
-		t.useStep("First I write a file in "+t.where()+".", t.write("notes.md", "# Notes\n\n- draft\n")),
+		t.useStep("First I write a file in "+t.dirName()+".", t.write("notes.md", "# Notes\n\n- draft\n")),
 		t.useStep("", t.read("notes.md")),
 		t.useStep("Sometimes a tool fails:", t.read("missing.md")),
 		t.useStep("Then I try something else, for which I ask.", t.list().asking()),
@@ -108,12 +108,12 @@ func helloTour(t *turn) error {
 }
 
 func bashTour(t *turn) error {
-	return steps(t.useStep(hello+"I list the files in "+t.where()+", if I may.", t.list().askingAlways()), t.sayStep("That was one command."))
+	return steps(t.useStep(hello+"I list the files in "+t.dirName()+", if I may.", t.list().askingAlways()), t.sayStep("That was one command."))
 }
 
 func editTour(t *turn) error {
 	return steps(
-		t.useStep(hello+"I write a file in "+t.where()+".", t.write("notes.md", "# Notes\n\n- draft\n")),
+		t.useStep(hello+"I write a file in "+t.dirName()+".", t.write("notes.md", "# Notes\n\n- draft\n")),
 		t.useStep("Now I change it, if I may.", t.edit("notes.md", "draft", "done").askingAlways()),
 		t.sayStep("That was one change."),
 	)
@@ -238,8 +238,8 @@ func (t *turn) dir() string {
 	return t.a.dir
 }
 
-// where names the directory of the turn in a text.
-func (t *turn) where() string {
+// dirName names the directory of the turn in a text.
+func (t *turn) dirName() string {
 	if t.project() {
 		return "the project"
 	}

@@ -428,7 +428,7 @@ func (a *actor) summary() api.SessionSummary {
 	return api.SessionSummary{
 		SessionID: a.id, Title: c.title(), State: string(c.State), Model: c.Model, CWD: c.Opened.Dir, Workspace: c.Opened.Params.WorkspaceID, PermissionMode: c.Mode, Provider: c.Provider,
 		Seq: a.seq, Viewers: int64(a.hub.watching()), Queued: int64(len(c.queue())), Prompts: int64(len(c.Requests)), UpdatedAt: c.Updated,
-		Archived: c.Archived, Live: a.terminal.where(), AgentSessionID: c.AgentID, Effort: c.Effort, Metadata: c.Opened.Params.Metadata,
+		Archived: c.Archived, Live: a.terminal.liveName(), AgentSessionID: c.AgentID, Effort: c.Effort, Metadata: c.Opened.Params.Metadata,
 		Turns: a.conv.Totals.Turns, CostUSD: a.conv.Totals.CostUSD, Capabilities: a.capabilities, LimitedUntil: c.limitedUntil(a.srv.opts.Now()), Box: a.box(),
 		Machine: a.machine(),
 	}

@@ -352,7 +352,7 @@ func (t *hostTable) drop(ctx context.Context, key string, of map[string]bool) {
 	if taken == nil {
 		return
 	}
-	for id := range taken.rest(t) {
+	for id := range taken.unadopted(t) {
 		if t.s.Exists(id) && !of[id] {
 			continue // another server has the session; it is asked again with the next link
 		}
@@ -362,8 +362,8 @@ func (t *hostTable) drop(ctx context.Context, key string, of map[string]bool) {
 	}
 }
 
-// rest returns the agents that were not adopted.
-func (k *takenHost) rest(t *hostTable) map[string]*leftAgent {
+// unadopted returns the agents that were not adopted.
+func (k *takenHost) unadopted(t *hostTable) map[string]*leftAgent {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return maps.Clone(k.left)

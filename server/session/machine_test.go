@@ -252,7 +252,7 @@ func TestMachine_away(t *testing.T) {
 }
 
 // An agent that is gone when its machine is back was interrupted. An agent of no session is ended.
-func TestMachine_agentGone(t *testing.T) {
+func TestMachine_agentExited(t *testing.T) {
 	c := newMachineStage(t)
 	c.beginThere()
 	c.cut()

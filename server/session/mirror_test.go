@@ -126,8 +126,8 @@ func TestFetch_fails(t *testing.T) {
 	}
 }
 
-// TestMirror_alone copies nothing without a cluster, and nothing of a session on another machine.
-func TestMirror_alone(t *testing.T) {
+// TestMirror_notCopied copies nothing without a cluster, and nothing of a session on another machine.
+func TestMirror_notCopied(t *testing.T) {
 	c := newStage(t, Opened{})
 	c.connect()
 	c.turn("prompt")

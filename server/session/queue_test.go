@@ -127,9 +127,9 @@ func TestQueue_changes(t *testing.T) {
 	}
 }
 
-// TestQueue_whole checks that a viewer without support for changes gets complete queues: one for every change if it is
+// TestQueue_withoutChanges checks that a viewer without support for changes gets complete queues: one for every change if it is
 // live or starts at the beginning of the log, and only the current queue from any other position.
-func TestQueue_whole(t *testing.T) {
+func TestQueue_withoutChanges(t *testing.T) {
 	for seed := range uint64(short.Count(2, 5, 50)) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		a, log, _ := queueActor(t)

@@ -146,8 +146,8 @@ func (t *terminal) catchUp(ctx context.Context) error {
 	})
 }
 
-// where returns LiveTerminal if a terminal has the session open, for lists, and "" otherwise.
-func (t *terminal) where() string {
+// liveName returns LiveTerminal if a terminal has the session open, for lists, and "" otherwise.
+func (t *terminal) liveName() string {
 	if t.live != nil {
 		return LiveTerminal
 	}

@@ -118,9 +118,9 @@ func TestAttachAt(t *testing.T) {
 	}
 }
 
-// TestViewer_whole checks that a viewer without support for changes gets complete queues, and other viewers get
+// TestViewer_withoutChanges checks that a viewer without support for changes gets complete queues, and other viewers get
 // changes.
-func TestViewer_whole(t *testing.T) {
+func TestViewer_withoutChanges(t *testing.T) {
 	items := []Item{{Seq: 1, msg: []byte(`{"type":"notice"}`)}, {Seq: 2, msg: []byte(`{"type":"queue_updated"}`), queue: &told{inputs: []input{{ID: "q-1", Content: `"x"`, Status: inputHeld}}}}}
 	plain := (&Viewer{}).whole(items)
 	if len(plain) != 2 || string(plain[0].msg) != `{"type":"notice"}` || !strings.Contains(string(plain[1].msg), `"queue_changed"`) || !strings.Contains(string(plain[1].msg), `"q-1"`) {

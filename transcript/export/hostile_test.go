@@ -148,8 +148,8 @@ func TestAgentsOnce(t *testing.T) {
 	}
 }
 
-// TestProseStays renders ordinary texts: the documents of this repository are not too complex.
-func TestProseStays(t *testing.T) {
+// TestOrdinaryProseIsRendered renders ordinary texts: the documents of this repository are not too complex.
+func TestOrdinaryProseIsRendered(t *testing.T) {
 	for _, file := range []string{"README.md", "DESIGN.md", "CHANGELOG.md", "INVARIANTS.md", "docs/guide/stores.md"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", file))
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // The CLI suggests more than a rule for touch. After "always" with only the rules,
 // similar calls run without asking, and Write and rm still ask.
-func TestAlwaysAllowsTheRuleAlone(t *testing.T) {
+func TestAlwaysAllowsOnlyTheRule(t *testing.T) {
 	t.Parallel()
 	for name, narrow := range map[string]bool{"rules": true, "bundle": false} {
 		t.Run(name, func(t *testing.T) {

@@ -27,7 +27,7 @@ func TestCommands_aliases(t *testing.T) {
 // A form of the agent itself has no server name.
 func TestAsks(t *testing.T) {
 	for name, want := range map[string]string{"": "The agent asks: Who?", "demo": "demo asks: Who?"} {
-		if got := asks(&event.QuestionRequest{MCPServerName: name, Message: "Who?"}); got != want {
+		if got := questionLine(&event.QuestionRequest{MCPServerName: name, Message: "Who?"}); got != want {
 			t.Errorf("a form of %q begins with %q", name, got)
 		}
 	}

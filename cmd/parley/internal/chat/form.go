@@ -190,7 +190,7 @@ type form struct {
 
 func (f *form) show() {
 	if f.next < 0 {
-		f.c.put(asks(f.q), "a form with "+term.Plural(int64(len(f.fields)), "field")+" · y fills it in · n declines · c cancels")
+		f.c.put(questionLine(f.q), "a form with "+term.Plural(int64(len(f.fields)), "field")+" · y fills it in · n declines · c cancels")
 		return
 	}
 	one := &f.fields[f.next]

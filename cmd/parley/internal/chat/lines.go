@@ -56,7 +56,7 @@ func (u *lineUI) start() {
 // changed reads the next line when no turn or command runs, or when the agent asks a
 // question, and ends the conversation after the last line.
 func (u *lineUI) changed() {
-	if u.ended && u.c.o.Agent.Shared && (u.c.asking() || stays(u.c.state)) {
+	if u.ended && u.c.o.Agent.Shared && (u.c.asking() || inactive(u.c.state)) {
 		u.c.leave() // other clients answer
 		return
 	}
@@ -92,8 +92,8 @@ func (c *loop) person() bool {
 	return !ok || u.prompt
 }
 
-// stays reports whether a session of a server in a state neither works nor waits for prompts.
-func stays(state string) bool {
+// inactive reports whether a session of a server in a state neither works nor waits for prompts.
+func inactive(state string) bool {
 	return !slices.Contains([]string{"", "idle", "running", "starting", "requires_action"}, state)
 }
 

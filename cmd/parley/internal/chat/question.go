@@ -84,7 +84,7 @@ func (c *loop) elicitation(q *event.QuestionRequest) *ask {
 		}
 		lines = []string{"a form, which cannot be filled in here (" + err.Error() + ") · n declines"}
 	}
-	a.show = func() { c.put(asks(q), lines...) }
+	a.show = func() { c.put(questionLine(q), lines...) }
 	a.answer = func(text string) (agent.Answer, bool) {
 		switch answer, _ := yesNo(text); {
 		case answer == "n":
@@ -139,7 +139,7 @@ func choice(q event.Question, text string) (labels []string) {
 	return labels
 }
 
-// asks returns the server and its message. A question of the agent itself has no server name.
-func asks(q *event.QuestionRequest) string {
+// questionLine returns the server and its message. A question of the agent itself has no server name.
+func questionLine(q *event.QuestionRequest) string {
 	return strings.TrimSpace(cmp.Or(q.MCPServerName, "The agent") + " asks: " + q.Message)
 }

@@ -182,7 +182,7 @@ func (r *runner) stopped(ev event.Event) error {
 	switch ev := ev.(type) {
 	case *event.SessionState:
 		before := r.state
-		if r.state = ev.State; before != "" && before != r.state && ev.State != "draining" && stays(ev.State) {
+		if r.state = ev.State; before != "" && before != r.state && ev.State != "draining" && inactive(ev.State) {
 			return fmt.Errorf("%w: the session is %s", errStopped, ev.State)
 		}
 	case *event.QueueChanged:

@@ -97,7 +97,7 @@ func (s *Splitter) line(line string, done []string) []string {
 		}
 		return done
 	case list, indented:
-		if blank || s.goesOn(line) {
+		if blank || s.continues(line) {
 			s.add(line)
 			s.blank = blank
 			return done
@@ -144,9 +144,9 @@ func (s *Splitter) begin(line string, blank bool, done []string) []string {
 	return done
 }
 
-// goesOn reports whether a nonblank line belongs to the list or to the indented code before
+// continues reports whether a nonblank line belongs to the list or to the indented code before
 // it.
-func (s *Splitter) goesOn(line string) bool {
+func (s *Splitter) continues(line string) bool {
 	if s.kind == indented {
 		return indent(line) >= 4
 	}

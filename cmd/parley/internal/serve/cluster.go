@@ -58,7 +58,7 @@ func (f *Settings) joinCluster(ctx context.Context, key []byte, l net.Listener, 
 	if err != nil {
 		name = node
 	}
-	c, err := cluster.Open(ctx, cluster.Options{Store: store, Node: node, Name: name, Address: f.told(l), Version: f.Version, Key: key, Logger: logger})
+	c, err := cluster.Open(ctx, cluster.Options{Store: store, Node: node, Name: name, Address: f.machineAddress(l), Version: f.Version, Key: key, Logger: logger})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -107,9 +107,9 @@ func (f *Settings) hostLeases(ctx context.Context, c *cluster.Cluster) (session.
 	return server.HostLeases(ctx, c, name)
 }
 
-// told returns the address of the server that machines are told: an allowed host, unless only this machine can reach
+// machineAddress returns the address of the server that machines are told: an allowed host, unless only this machine can reach
 // the server.
-func (f *Settings) told(l net.Listener) string {
+func (f *Settings) machineAddress(l net.Listener) string {
 	address := f.address(l)
 	u, err := url.Parse(address)
 	at, addrErr := netip.ParseAddrPort(l.Addr().String())

@@ -43,7 +43,7 @@ func TestMerged(t *testing.T) {
 	}
 }
 
-func TestNothing(t *testing.T) {
+func TestRenderWithoutValues(t *testing.T) {
 	c := Chart{Format: dollars}
 	if got := c.Render(80); got != nil {
 		t.Errorf("no values: %q", got)
