@@ -7,7 +7,7 @@ import (
 	"github.com/seed7221b0f9/parley/acp"
 )
 
-// A block of text as a prompt has it.
+// A text block of a prompt.
 func ExampleTextBlock() {
 	text, err := json.Marshal(acp.TextBlock("hello"))
 	fmt.Println(string(text), err)

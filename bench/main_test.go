@@ -8,8 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
 )
 
-// TestMain makes this program, when it is started again, one that measures another, or one that is
-// measured.
+// TestMain runs a measuring or a measured program if the environment selects one, and the tests
+// otherwise.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == measuredCommand {
 		if err := runMeasured(os.Args[2:]); err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// eater is the variable that makes this program, when it is started again, use a number of MiB of memory.
+// eater is the environment variable that makes this program use that number of MiB of memory.
 const eater = "PARLEY_BENCH_EATS"
 
 // eat touches memory and prints a JSON value.

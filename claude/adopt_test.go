@@ -22,7 +22,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// keptProcess is a CLI whose lines a host keeps. What is written to it becomes a line of its own.
+// keptProcess is a CLI under a host. Lines written to it are numbered like those that it writes.
 type keptProcess struct {
 	t *testing.T
 
@@ -299,7 +299,7 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// TestAdopt_largePrompt checks that a prompt that is written in parts elsewhere reaches a host as one line with one id.
+// TestAdopt_largePrompt checks that a prompt that is otherwise written in parts reaches a host as one line with one id.
 func TestAdopt_largePrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newKept(t, nil)

@@ -68,8 +68,8 @@ func TestRouterResultOfAnotherPrompt(t *testing.T) {
 	}
 }
 
-// A turn that the CLI begins by itself, with a first message that names no prompt, is none of the router's
-// turns, even after a prompt was taken.
+// A turn that the CLI begins by itself, with a first message that names no prompt, does not belong to the
+// router's turns, even after a prompt was taken.
 func TestRouterInitOfAnotherTurn(t *testing.T) {
 	for name, tt := range map[string]struct {
 		line string

@@ -50,7 +50,7 @@ func TestTasks(t *testing.T) {
 		cli.say(agentCall("toolu_1", "null"), taskLine("task_started", "a", `"tool_use_id":"toolu_1","description":"outer","task_type":"local_agent","subagent_type":"helper","prompt":"do"`))
 		want("a:running*")
 		within(t, time.Second)
-		// Nested: identified by its parent id, or by its call alone.
+		// Nested: identified by its parent id, or only by its call.
 		cli.say(taskLine("task_started", "b", `"tool_use_id":"toolu_2","description":"inner","parent_task_id":"a","task_type":"local_agent"`),
 			agentCall("toolu_3", `"toolu_1"`), taskLine("task_started", "c", `"tool_use_id":"toolu_3","description":"inner","task_type":"local_agent"`))
 		want("a:running*(b:running* c:running*)")

@@ -8,7 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// The test has every message that a server sends on a socket: the event for the caller, the cursor of the next connection, and the error that ends this one.
+// The test has every message that a server sends on a socket. For each it lists the event for the caller, the cursor of the next connection, and the error
+// that ends this connection.
 func TestFollower_handle(t *testing.T) {
 	const cursor = `{"cursor":{"epoch":"e","seq":3,"sub":2},"state":"idle"}`
 	envelope := `{"seq":4,"sub":1,"epoch":"f","session_id":"s","ts":"t","msg":{"type":"notice","severity":"info","text":"x"}}`
@@ -47,7 +48,8 @@ func TestFollower_handle(t *testing.T) {
 	}
 }
 
-// A snapshot replaces the conversation of a view, a position alone keeps it, and one that cannot be read changes nothing.
+// A snapshot replaces the conversation of a view, a position without a snapshot keeps it, and an unreadable snapshot
+// changes nothing.
 func TestView_attached(t *testing.T) {
 	v := View{Cursor: api.Cursor{Epoch: "a", Seq: 1}}
 	v.Conversation.Apply(&event.SessionInfo{Title: new("old")})

@@ -104,7 +104,7 @@ func TestTurn_givenUp(t *testing.T) {
 	}
 }
 
-// Prompts wait for the turn that runs; one that is withdrawn never reaches the server, and those after it do.
+// Prompts wait for the running turn. A withdrawn prompt never reaches the server; those after it do.
 func TestTurn_queue(t *testing.T) {
 	server := waiting()
 	th := start(t, scripted(t, server, nil))
@@ -146,7 +146,7 @@ func TestTurn_queue(t *testing.T) {
 	}
 }
 
-// Without a turn there is nothing to interrupt or steer, and what the server refuses is the error of the call, at once.
+// Without a turn there is none to interrupt or steer, and an error of the server is returned by the call at once.
 func TestTurn_none(t *testing.T) {
 	refuse := false
 	server := &codextest.Server{Handle: func(_ *codextest.Session, c *item.Call) (any, error, bool) {

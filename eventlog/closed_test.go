@@ -370,8 +370,8 @@ func TestClosed_recent(t *testing.T) {
 	closeStore(t, s)
 }
 
-// TestClosed_cut removes whole records from closed blocks of a store that was closed cleanly. What is left of a block is sound; only the index
-// tells that some are missing. Open lists them, and exactly them.
+// TestClosed_cut removes whole records from closed blocks of a cleanly closed store. The remaining records are intact, so that only the index
+// reveals the loss. Open lists exactly the removed ones.
 func TestClosed_cut(t *testing.T) {
 	short.SkipQuick(t, "opens a store many times")
 	whole, all := closedStore(t, time.Hour)

@@ -48,7 +48,7 @@ func fillFor(t *testing.T, s *eventlog.Store) {
 	}
 }
 
-// contents returns what a store has.
+// contents returns the content of a store.
 func contents(t *testing.T, opts *eventlog.Options) (all []string) {
 	t.Helper()
 	s, closeIt := openFor(t, opts)

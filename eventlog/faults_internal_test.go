@@ -31,7 +31,7 @@ type faults struct {
 	failed string // its name
 }
 
-// arm makes the call after n others fail.
+// arm makes the call after the next n calls fail.
 func (f *faults) arm(n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -343,8 +343,8 @@ var storeOps = []storeOp{
 	}},
 }
 
-// TestServerFails makes each call of each operation to the server fail in turn. The operation returns that error, or it works
-// anyway; it changes nothing, or what the next call completes.
+// TestServerFails makes each call of each operation to the server fail in turn. The operation returns that error or succeeds
+// anyway; it changes nothing, or the next call completes the change.
 func TestServerFails(t *testing.T) {
 	short.SkipQuick(t, "starts many stores")
 	s, f := faultyStore(t, &Options{})

@@ -88,7 +88,7 @@ func TestClosedBlock_without(t *testing.T) {
 	}
 }
 
-// The events that are missing follow from the numbers in the log, the snapshot, the removals and what was acknowledged.
+// Missing events are computed from the numbers in the log, the snapshot, the removals and the acknowledged number.
 func TestMissing(t *testing.T) {
 	epoch := [8]byte{3}
 	log := func(first, last uint64, gaps ...Damage) *chain {
@@ -137,7 +137,8 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// Damage that was known stays and is not new; what a reader found in an open store is replaced by what Open finds.
+// Known damage stays listed and is not new. Damage that a reader found in an open store is replaced by the
+// findings of Open.
 func TestCheckpoint_accept(t *testing.T) {
 	known, open, fresh := Damage{"s", 1, 2, "known"}, Damage{"s", 3, 4, foundOpen}, Damage{"s", 3, 3, "fresh"}
 	c := &checkpoint{Damage: []Damage{known, open}}
@@ -200,7 +201,8 @@ func TestCheckpoint_apply(t *testing.T) {
 	}
 }
 
-// A journal that has grown is moved to the base; one without a file notes nothing and fails nothing.
+// A journal that has grown is moved to the base. Without a file it records nothing and returns no
+// error.
 func TestJournal_size(t *testing.T) {
 	d := &dataDir{path: t.TempDir()}
 	var none journal
@@ -243,7 +245,8 @@ func TestJournal_size(t *testing.T) {
 	}
 }
 
-// A checkpoint is clean if the store was closed and its files are the same. Otherwise the indexes of the server go.
+// A checkpoint is clean if the store was closed and its files are unchanged. Otherwise the server's indexes are
+// removed.
 func TestTakeCheckpoint(t *testing.T) {
 	block := func(d *dataDir) string { return d.block(logStream, 1) }
 	for name, tt := range map[string]struct {
@@ -385,7 +388,7 @@ func TestUnchecked(t *testing.T) {
 	}
 }
 
-// Removals pass together, a backup alone, and waiting ends with the context.
+// Removals run concurrently, a backup excludes them, and waiting ends with the context.
 func TestGate(t *testing.T) {
 	enough := errors.New("enough")
 	ended, cancel := context.WithCancelCause(t.Context())
@@ -504,7 +507,7 @@ func TestBounded(t *testing.T) {
 	})
 }
 
-// Errors of the server have the names of this package where these tell what to do.
+// Errors of the server become those of this package if a caller can act on them.
 func TestClassify(t *testing.T) {
 	other := errors.New("other")
 	for _, tt := range []struct {
@@ -539,7 +542,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// The space is what was measured and what was written since; a warning is logged once until there is room again.
+// The used space is the measured one plus later writes; a warning is logged once until there is room again.
 func TestRoom(t *testing.T) {
 	const quota, reserve = 1000, 100
 	for _, tt := range []struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// TestFilled encodes and decodes what a host and its owner send to each other, and what a host stores, with a distinct value in every field.
+// TestFilled encodes and decodes the messages between a host and its owner, and the host's files, with a distinct value in every field.
 func TestFilled(t *testing.T) {
 	filled.JSON[answer](t)
 	filled.JSON[notice](t)

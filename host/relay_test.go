@@ -135,7 +135,7 @@ func wantLine(t *testing.T, p *Process, want string) {
 	}
 }
 
-// loosePolicy starts every agent, and makes two lines of one with a plus.
+// loosePolicy starts every agent, and splits a line at a plus into two lines.
 type loosePolicy struct{}
 
 func (loosePolicy) Start(_ context.Context, _ Launch, start func(spawn.Command) error) error {

@@ -123,7 +123,7 @@ func TestTunnel(t *testing.T) {
 	settled(t, l.tunnels)
 }
 
-// An end that does not read stops the other one after a window; nothing else waits for it.
+// If one end does not read, the other one stops after a window; other tunnels and agents continue.
 func TestTunnel_flow(t *testing.T) {
 	l, policy := tunnelWorld(t)
 	near, err := l.Tunnel(within(t), "dial", nil)
@@ -194,7 +194,7 @@ func TestTunnel_broken(t *testing.T) {
 	}
 }
 
-// A link has a limited number of tunnels; one that is refused, given up or closed frees its place.
+// The number of tunnels of a link is limited; a refused, abandoned or closed one frees its place.
 func TestTunnel_limit(t *testing.T) {
 	l, policy := tunnelWorld(t)
 	for range maxTunnels + 1 {

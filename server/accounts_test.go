@@ -69,8 +69,8 @@ func TestLedger_open(t *testing.T) {
 	}
 }
 
-// TestLedger_settings checks that the limits of the settings are those of this start: those of an earlier one end, those that a person has set
-// stay.
+// TestLedger_settings checks that the limits from the settings apply as set at this start: those of an earlier start end, those that a person
+// has set stay.
 func TestLedger_settings(t *testing.T) {
 	log := &ledgerLog{}
 	limit := func(id string, n int64) budget.Limit {

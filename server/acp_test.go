@@ -36,7 +36,7 @@ type acpClient struct {
 	closed  error
 }
 
-// acpUpdate is a session update, as far as the tests look at it.
+// acpUpdate is the part of a session update that the tests check.
 type acpUpdate struct {
 	SessionUpdate, MessageID, ToolCallID, Status string
 	Content                                      json.RawMessage
@@ -287,7 +287,7 @@ func acpJoin(updates []acpUpdate, kind string) (all string) {
 
 func acpText(updates []acpUpdate, kind string) int { return len(acpJoin(updates, kind)) }
 
-// TestACP_cancels lets a client stop the turn of another one, and its own.
+// TestACP_cancels lets a client stop another client's turn, and its own.
 func TestACP_cancels(t *testing.T) {
 	h := newHarness(t)
 	first, second := h.acp(h.token), h.acp(h.token)
@@ -305,8 +305,8 @@ func TestACP_cancels(t *testing.T) {
 	}
 }
 
-// TestACP_answers asks both clients, and one that comes later: the first answer counts, and the requests of the
-// others are withdrawn.
+// TestACP_answers asks two clients and a later one: the first answer counts, and the requests to the others are
+// withdrawn.
 func TestACP_answers(t *testing.T) {
 	h := newHarness(t)
 	first, second := h.acp(h.token), h.acp(h.token)

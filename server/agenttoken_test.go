@@ -82,7 +82,7 @@ func TestAgent_tenant(t *testing.T) {
 	}
 }
 
-// TestAgent_payer checks that a session that an agent starts is refused when any budget that applies to it is used up: its own, and
+// TestAgent_payer checks that an agent cannot start a session if any budget that applies to it is used up: the session's own, and
 // those of the sessions above it, the token and the server.
 func TestAgent_payer(t *testing.T) {
 	f := newFaultServer(t)

@@ -30,8 +30,8 @@ var stdioServers = map[string]struct {
 		}},
 }
 
-// TestBadInput_stdio sends programs that speak over lines what they must refuse. The answer is an error with the id of the request where it is
-// known, memory is bounded, and the next line is read.
+// TestBadInput_stdio sends invalid lines to the programs on standard input. The answer is an error with the id of the request if it is known,
+// memory is limited, and the next line is read.
 func TestBadInput_stdio(t *testing.T) {
 	for name, s := range stdioServers {
 		t.Run(name, func(t *testing.T) {

@@ -27,7 +27,7 @@ func (z *flood) Read(p []byte) (int, error) {
 	return int(n), nil
 }
 
-// badHTTP are requests with a body, by endpoint: one that is wanted, and one for a method that does not exist.
+// badHTTP are requests with a body, by endpoint: a valid one, and one for a method that does not exist.
 var badHTTP = map[string]struct {
 	path, good, unknown string
 	unknownStatus       int
@@ -40,7 +40,7 @@ var badHTTP = map[string]struct {
 	"ACP":     {"/acp", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`, `{"jsonrpc":"2.0","id":0,"method":"nothing"}`, http.StatusBadRequest},
 }
 
-// TestBadInput sends every endpoint what it must refuse. The response is an error with a reason, a large body is not read to its end,
+// TestBadInput sends invalid requests to every endpoint. The response is an error with a reason, a large body is not read to its end,
 // and the server works afterwards.
 func TestBadInput(t *testing.T) {
 	const limit = 1 << 20
@@ -88,7 +88,7 @@ func TestBadInput(t *testing.T) {
 	h.call("health", struct{}{}, nil)
 }
 
-// change makes a request one that is refused with a status.
+// change changes a request so that it is refused with a status.
 type change struct {
 	status int
 	change func(*http.Request)

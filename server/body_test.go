@@ -68,7 +68,8 @@ func (d *deadlines) SetWriteDeadline(at time.Time) error {
 	return nil
 }
 
-// TestHold checks that a response whose token ends has little time left, and one that is released keeps its time.
+// TestHold checks that a response has little time left when its token ends, and keeps its time when it is
+// released.
 func TestHold(t *testing.T) {
 	for name, tt := range map[string]struct {
 		end  func(cancel context.CancelCauseFunc, release func())

@@ -151,8 +151,8 @@ func (h *harness) listed(id string) (api.SessionSummary, bool) {
 	return api.SessionSummary{}, false
 }
 
-// TestCluster_ownerLives starts a second server while a turn runs on the first: it takes nothing, shows the turn, and forwards what is
-// asked of the session.
+// TestCluster_ownerLives starts a second server while a turn runs on the first: it takes no session, shows the turn, and forwards
+// calls for the session.
 func TestCluster_ownerLives(t *testing.T) {
 	h := newCluster(t, 1, eventlog.DefaultLeaseTTL)
 	one := h.all[0]

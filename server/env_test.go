@@ -59,7 +59,7 @@ func TestDescribeProvider_simulated(t *testing.T) {
 	}
 }
 
-// TestWithContexts checks that contexts come before the text in the language of the caller, and that what cannot be one is refused.
+// TestWithContexts checks that contexts precede the text, in the language of the caller, and that invalid ones are refused.
 func TestWithContexts(t *testing.T) {
 	file := event.JSON(`{"type":"file","data":{"path":"a.go"}}`)
 	for name, tt := range map[string]struct {

@@ -282,8 +282,8 @@ func TestNew_storeFails(t *testing.T) {
 	t.Fatal("the start makes more than 100 calls, want an end")
 }
 
-// TestNew_diskFails replaces each file and directory of a server by one of the other kind. The start returns an error, or logs what it
-// could not use.
+// TestNew_diskFails replaces each file of a server by a directory and each directory by a file. The start returns an error, or logs
+// the path that it could not use.
 func TestNew_diskFails(t *testing.T) {
 	f := newFaultServer(t)
 	for _, step := range []struct{ method, params string }{

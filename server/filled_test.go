@@ -16,7 +16,8 @@ import (
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
-// TestFilled_stored encodes and decodes what the server stores and sends to other servers, with a distinct value in every field.
+// TestFilled_stored encodes and decodes the values that the server stores or sends to other servers, with a distinct value in
+// every field.
 func TestFilled_stored(t *testing.T) {
 	filled.JSON[token](t)
 	filled.JSON[subscriber](t)

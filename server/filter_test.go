@@ -43,8 +43,8 @@ func TestFilter_remote(t *testing.T) {
 	}
 }
 
-// TestFilter_identify checks who a request is from: a token is sent as a header and a cookie as a cookie, and a cookie counts only for
-// requests of the server's pages.
+// TestFilter_identify checks the principal of a request: a token must be in a header and a cookie in a cookie, and a cookie counts
+// only for requests of the server's pages.
 func TestFilter_identify(t *testing.T) {
 	f, err := newFilter(Options{Dir: "/d"})
 	if err != nil {
@@ -100,7 +100,8 @@ func TestFilter_identify(t *testing.T) {
 	}
 }
 
-// TestConnection checks that a stream that finds no place leaves none taken, and that its place is free afterwards.
+// TestConnection checks that a stream without a free place reserves none, and that a place is free again
+// afterwards.
 func TestConnection(t *testing.T) {
 	f, err := newFilter(Options{})
 	if err != nil {

@@ -39,7 +39,7 @@ func (d *fullDisk) fill() (free func()) {
 	return d.disk.Fill(d)
 }
 
-// shows returns what the server shows of its state that outlives it.
+// shows returns the state that the server shows and that outlives it.
 func (d *fullDisk) shows() map[string]string {
 	d.Helper()
 	all := map[string]string{}
@@ -90,8 +90,8 @@ func (d *fullDisk) callAll(s scene, when string) {
 	}
 }
 
-// TestFullDisk calls every method on a full disk: each works or says why not. What the server shows then is what the next one shows, and with
-// room again all methods work.
+// TestFullDisk calls every method on a full disk: each works or returns the reason. The next server shows the same state, and with room again
+// all methods work.
 func TestFullDisk(t *testing.T) {
 	short.SkipLong(t, "calls every method three times")
 	for name, reserve := range map[string]int64{"with a reserve": 8 << 20, "without": -1} {

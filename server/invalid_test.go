@@ -113,7 +113,8 @@ var invalidCalls = []string{
 	`files.search {"session_id":"none","query":"x"}`,
 }
 
-// A call with a wrong parameter is refused with a reason, has a text that tells why, and changes nothing.
+// A call with a wrong parameter is refused with a reason and a text that explains it, and changes
+// nothing.
 func TestInvalid(t *testing.T) {
 	h := newHarness(t, func(o *Options) { o.Shutdown = func() { t.Error("the server was stopped") } })
 	id := h.connect()

@@ -8,8 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestPreview_restart checks that a server of an agent that outlives the server is found by the next one, and those of other sessions are not.
-// If the secret of the marks is damaged, it is put aside, and ports of later agents are found.
+// TestPreview_restart checks that the next server finds an agent's web server that outlived the previous one, but not those of other sessions.
+// If the secret of the marks is damaged, it is moved aside, and ports of later agents are found.
 func TestPreview_restart(t *testing.T) {
 	w := newPreviewWorld(t)
 	one, two := w.connect(), w.connect()

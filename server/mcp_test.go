@@ -338,8 +338,8 @@ func (h *harness) childAsks(token string) (session, request string) {
 	return child.SessionID, h.history(child.SessionID).Prompts[0].RequestID()
 }
 
-// TestMCP_agentActs checks that an agent acts only on its session and on those that it started: another one may ask less or have
-// another budget. It answers only what those that it started ask.
+// TestMCP_agentActs checks that an agent acts only on its session and on those that it started, because another one may have
+// other permissions or another budget. It answers only requests of sessions that it started.
 func TestMCP_agentActs(t *testing.T) {
 	h := newHarness(t)
 	own, other := h.connect(), h.connect()

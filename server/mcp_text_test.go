@@ -9,8 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestSetAside checks that the prompt of a request to a tool that is taken out is the one that the call gets, and that other requests
-// stay as they are.
+// TestSetAside checks that a prompt that was set aside reaches the call unchanged, and that other requests are not changed.
 func TestSetAside(t *testing.T) {
 	large := strings.Repeat("x", largeText)
 	for name, tt := range map[string]struct{ request, text string }{

@@ -64,8 +64,8 @@ func agentsAccess(name string) string {
 	return "-"
 }
 
-// TestMethods_access compares the access to each method and address with testdata/methods.txt: for a token
-// without a tenant, for one of a tenant and for a link to a session the required role, and which agents may call it.
+// TestMethods_access compares the access to each method and address with testdata/methods.txt: the required role for
+// a token without a tenant, a token of a tenant and a link to a session, and the agents that may call it.
 func TestMethods_access(t *testing.T) {
 	var got strings.Builder
 	named := map[string]string{} // the method of an address
@@ -189,7 +189,7 @@ func (h *harness) routed(token, pattern, id string) string {
 	return strings.ReplaceAll(fmt.Sprint(status, " ", string(data)), id, "ID")
 }
 
-// TestMethods_body checks the limit of parameters of a method that has one.
+// TestMethods_body checks the limits of parameters.
 func TestMethods_body(t *testing.T) {
 	m := entry("x", "", roleViewer, unlinked, ofTenant, unaudited, 10, func(*Server, context.Context, *caller, api.Empty) (api.Empty, error) { return api.Empty{}, nil })
 	for params, want := range map[string]api.Reason{`{"a":1234}`: "", `{"a":12345}`: api.LimitReached} {

@@ -34,8 +34,8 @@ func (p *modedProvider) Resume(ctx context.Context, id string, opts agent.Option
 	return p.Provider.Resume(ctx, id, opts)
 }
 
-// TestConnect_mode checks that an agent is told whether its mode was chosen: by the caller, by a
-// person later, or by the operator.
+// TestConnect_mode checks that an agent learns whether its mode was chosen: by the caller, later by
+// a person, or by the operator.
 func TestConnect_mode(t *testing.T) {
 	t.Parallel()
 	p := &modedProvider{}

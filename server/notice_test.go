@@ -130,8 +130,8 @@ func TestPush_answer(t *testing.T) {
 	}
 }
 
-// TestPush_answer_revoked checks that a notice answers nothing after the token of its browser was revoked: neither by a call, nor over a socket that
-// was open, nor by another token. The request stays open, and the browser gets no more.
+// TestPush_answer_revoked checks that a notice cannot answer after its browser's token was revoked: neither by a call, nor over an open socket, nor
+// with another token. The request stays open, and the browser gets no more notices.
 func TestPush_answer_revoked(t *testing.T) {
 	p := newPushService(t, newFakeClock())
 	h := pushHarness(t, p)
@@ -198,7 +198,7 @@ func TestPush_answer_viewer(t *testing.T) {
 	}
 }
 
-// TestPush_changed checks that a notice allows only the command that it has shown: the request may be for another one by now.
+// TestPush_changed checks that a notice allows only the command that it has shown, because the request may have changed.
 func TestPush_changed(t *testing.T) {
 	h := newHarness(t)
 	id := h.connect()

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Every option that has a default gets it where it is zero, and keeps another value. A test that replaces the clock keeps it.
+// Every option with a default gets it if it is zero, and keeps another value. A clock that a test sets is kept.
 func TestOptions_defaults(t *testing.T) {
 	o, err := Options{Directories: []string{t.TempDir()}}.withDefaults()
 	if err != nil {

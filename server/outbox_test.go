@@ -238,7 +238,7 @@ func TestOutbox_trimFails(t *testing.T) {
 	}
 }
 
-// TestOutbox_marks checks that a mark never goes back: events of one session may be out of order after servers have changed.
+// TestOutbox_marks checks that a mark never decreases: events of one session may be out of order after servers have changed.
 func TestOutbox_marks(t *testing.T) {
 	log := &outboxLog{}
 	for _, seq := range []uint64{2, 5, 3} {

@@ -76,8 +76,8 @@ func (h *harness) copies(id, path, body string, size, want int) {
 	}
 }
 
-// TestRun_texts checks what the protocols send for a message: one text is sent as such, and other content as blocks. The digest of a
-// message does not depend on that.
+// TestRun_texts checks the prompt that the protocols send for a message: a single text is sent as text, other content as blocks. The
+// digest of a message does not depend on that.
 func TestRun_texts(t *testing.T) {
 	long := strings.Repeat("x", 1<<10)
 	for _, text := range []string{"a", "<b> & \"é\n", long} {
@@ -117,7 +117,8 @@ func TestRun_texts(t *testing.T) {
 	}
 }
 
-// TestBlocks_decode checks that parameters are decoded as by encoding/json, and that one block of text is a text.
+// TestBlocks_decode checks that parameters are decoded like encoding/json does, and that a single text block
+// becomes a text.
 func TestBlocks_decode(t *testing.T) {
 	pad := strings.Repeat("x", largeText)
 	for params, text := range map[string]string{
@@ -183,8 +184,8 @@ func TestLargePrompt(t *testing.T) {
 	}
 }
 
-// accepting returns the stacks of accepting and sending a prompt, up to the function that does it: what is done again for
-// lack of an answer counts once. The test's agent repeats the prompt and copies it as it likes, and the log reads its files.
+// accepting returns the stacks of accepting and sending a prompt, up to the function that does it; retries without an answer
+// count once. It leaves out the test's agent, which copies the prompt, and the log, which reads its files.
 func accepting(stacks []string) []string {
 	var all []string
 	for _, stack := range stacks {

@@ -19,7 +19,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// revocable is a kind of connection, in the middle of what it does.
+// revocable is a kind of connection that is in use.
 type revocable struct {
 	route   string // the name of its route, if it has one
 	line    string // method and path
@@ -177,8 +177,8 @@ func (w *previewWorld) newHolder(t *testing.T, session string, port int64, kind 
 	return c
 }
 
-// TestRevoked_all checks that each kind of connection ends with the credential of its caller, in the middle of what it does, and that no other one
-// begins. Each route is in the table.
+// TestRevoked_all checks that each kind of open connection ends with the credential of its caller, and that no new one begins. Each route is in
+// the table.
 func TestRevoked_all(t *testing.T) {
 	short.SkipQuick(t, "calls every method")
 	const hour = time.Hour // no other limit ends a connection

@@ -55,7 +55,7 @@ type folded struct {
 	Tools, Results []string
 }
 
-// runClient runs a program of testdata/clients and returns what each of its scenes has shown.
+// runClient runs a program of testdata/clients and returns the output of each of its scenes.
 func (h *harness) runClient(name string, args ...string) (got map[string]folded) {
 	h.Helper()
 	node := exec.CommandContext(h.ctx(), "node", append([]string{filepath.Join("testdata", "clients", name)}, args...)...)

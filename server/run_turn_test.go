@@ -18,8 +18,8 @@ func kindsOf(all []parts.Part) (kinds []string) {
 	return kinds
 }
 
-// TestTurnView_waiting checks what a stream does that waits for its prompt: it shows no event of the turns before, begins with the prompt,
-// and ends if the prompt will not start.
+// TestTurnView_waiting checks a stream that waits for its prompt: it shows no event of earlier turns, begins with the prompt, and ends if
+// the prompt will not start.
 func TestTurnView_waiting(t *testing.T) {
 	queue := func(items ...event.QueueItem) event.Event { return &event.QueueChanged{Items: items} }
 	state := func(s session.State) event.Event { return &event.SessionState{State: string(s)} }

@@ -41,8 +41,8 @@ func serve(t *testing.T, inner agent.Provider) *acpagent.Provider {
 	}}
 }
 
-// served is the output of an agent in this process. Its Close waits for the agent, as for a process: only then can another
-// one resume the session.
+// served is the output of an agent in this process. Its Close waits for the agent, as for a process, because the session
+// can be resumed only after that.
 type served struct {
 	*io.PipeReader
 	gone <-chan struct{}
@@ -73,8 +73,9 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-// TestModes opens sessions of agents as recorded ones start: no mode is sent that nobody chose or
-// that the agent does not have, and the option mode counts where there are no session modes.
+// TestModes opens sessions of agents that start like the recorded ones. A mode is sent only if
+// someone chose it and the agent has it, and the option for modes is used if there are no session
+// modes.
 func TestModes(t *testing.T) {
 	const (
 		session = `"sessionId":"s"`

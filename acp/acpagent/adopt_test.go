@@ -21,7 +21,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// elsewhere makes an agent one of another machine: its requests for files and terminals are refused.
+// elsewhere makes an agent run on another machine: its requests for files and terminals are refused.
 var elsewhere = spawn.Func(nil)
 
 // keptLines returns the lines of the first process of a recording.
@@ -216,8 +216,8 @@ func adopted(t *testing.T, script []string, f func(t *testing.T, p *kept.Process
 	})
 }
 
-// A prompt that the earlier process has written is not sent again, and the next one waits for its turn. A prompt without an id is no other
-// prompt.
+// A prompt that the earlier process has written is not sent again, and the next one waits for its turn. A prompt without an id does not
+// count as one of them.
 func TestAdopt_prompt(t *testing.T) {
 	for _, tt := range []struct {
 		past, send string

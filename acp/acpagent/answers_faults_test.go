@@ -18,8 +18,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// badAnswers are answers of an agent to a request that opens a session or gives a prompt, as the end of a line, and what a person must
-// be told. An answer without words is valid for requests that need no result.
+// badAnswers are invalid or failed answers to a request that opens a session or sends a prompt, as the rest of a line, each with the
+// text that a person must get. An answer without a text is valid for requests without a result.
 var badAnswers = []struct{ answer, words string }{
 	{`"error":{"code":-32603,"message":"Internal error","data":{"details":"the disk is full"}}`, "the disk is full"},
 	{`"error":{"code":-32603,"message":"Internal error","data":"as a text"}`, "as a text"},
@@ -38,7 +38,8 @@ var badAnswers = []struct{ answer, words string }{
 	{`"result":null`, ""}, {`"result":{}`, ""}, {`"error":null`, ""}, {`"future":1`, ""},
 }
 
-// TestRecordings_badAnswers replaces an answer of each recorded agent: a start fails and a turn ends, with the words of the agent.
+// TestRecordings_badAnswers replaces an answer of each recorded agent by an error: the start fails or the turn ends, with the
+// agent's message.
 func TestRecordings_badAnswers(t *testing.T) {
 	short.SkipQuick(t, "plays every recording")
 	folders, err := filepath.Glob("../../testdata/acp-agents/*/meta.json")
@@ -74,7 +75,8 @@ func TestRecordings_badAnswers(t *testing.T) {
 	}
 }
 
-// answeredBadly repeats what the recorded client did up to the answer, which is the last one of the agent.
+// answeredBadly repeats the actions of the recorded client up to the replaced answer, which is the agent's
+// last line.
 func answeredBadly(t *testing.T, a *acptest.Agent, work, method, words string) {
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()

@@ -148,7 +148,8 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// Config options count as soon as the agent reports them, an effort that is taken back is the first one, and a boolean is sent as one.
+// Config options apply as soon as the agent reports them, resetting the effort restores the first one, and a boolean option is sent as
+// a boolean.
 func TestOptions(t *testing.T) {
 	config := func(mode, effort string) json.RawMessage {
 		option := func(id, category, current string, values ...string) string {
@@ -344,7 +345,8 @@ func TestSessions_pages(t *testing.T) {
 	}
 }
 
-// A program that cannot be run, or that ends at once, is an error that names the cause; one that ends in mid session ends its events with it.
+// A program that cannot be run, or that ends at once, is an error that names the cause. If it ends later, the session's events end with the
+// cause.
 func TestStart(t *testing.T) {
 	for name, c := range map[string]struct {
 		command []string
@@ -422,7 +424,7 @@ type noFiles struct{}
 func (noFiles) Before(context.Context, string) {}
 func (noFiles) After(context.Context, string)  {}
 
-// A prompt that finds the queue full is refused and leaves no trace: the events show those that were accepted alone.
+// A prompt is refused if the queue is full, and has no event: only accepted prompts have one.
 func TestSend_full(t *testing.T) {
 	a := &acptest.Agent{Exchanges: []acptest.Exchange{hello(""), acptest.On("session/new", session("")), acptest.On("session/prompt", acptest.Say("s", "working"))}}
 	s := opened(t, a, agent.Options{})

@@ -15,7 +15,8 @@ import (
 
 var _ jsonrpc.Appender = (*promptRequest)(nil)
 
-// TestPromptRequest checks that a prompt is written as the protocol has it, and read as the content of its event.
+// TestPromptRequest checks that a prompt is written in the protocol's form, and read back as the content of its
+// event.
 func TestPromptRequest(t *testing.T) {
 	short.SkipQuick(t, "encodes large prompts")
 	can := acp.PromptCapabilities{Image: acp.Some(true), Audio: acp.Some(true)}

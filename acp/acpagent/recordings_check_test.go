@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// update is an update of a recorded agent as far as it is compared.
+// update is the compared part of a recorded agent's update.
 type update struct {
 	SessionUpdate, ToolCallID, Title, Status string
 	Content                                  json.RawMessage
@@ -276,12 +276,12 @@ func (s *played) complete(ask *acptest.Line, ev *event.PermissionRequest) *event
 	}
 }
 
-// shownOf are the texts of a request that a person sees.
+// shownOf returns the texts of a request that a person sees.
 func shownOf(ev *event.PermissionRequest) string {
 	return leaves(event.Encoded([]any{ev.ToolName, ev.DisplayName, ev.Input, ev.Content, ev.Locations}))
 }
 
-// lacks returns the texts that a request must show and does not.
+// lacks returns the texts that a request must show but does not.
 func lacks(a *acptest.Ask, ev *event.PermissionRequest) []string {
 	shown := shownOf(ev)
 	return slices.DeleteFunc(append(a.Texts(), a.Title), func(text string) bool { return strings.Contains(shown, text) })

@@ -228,7 +228,7 @@ func (d *driver) check(what string, want *acptest.Line, err error) {
 	}
 }
 
-// explained checks that an error is clear: the agent's words, and the ways to log in where that is missing.
+// explained checks that an error contains the agent's message and, without a login, the ways to log in.
 func (d *driver) explained(what string, answer json.RawMessage, err error) {
 	d.t.Helper()
 	var e struct {
@@ -332,7 +332,7 @@ func servers(t *testing.T, params json.RawMessage) json.RawMessage {
 	return text
 }
 
-// prompt sends a prompt. It goes to an agent that has ended where the recorded client did that.
+// prompt sends a prompt, even to an agent that has ended if the recorded client did that.
 func (d *driver) prompt(id string, blocks []json.RawMessage) {
 	d.t.Helper()
 	if d.session == nil || d.session.ID() != id {
@@ -365,7 +365,7 @@ func (d *driver) await(l *acptest.Line) {
 	}
 }
 
-// cancel interrupts the turn when the agent has come as far as it had.
+// cancel interrupts the turn at the point at which the recorded client did.
 func (d *driver) cancel(l *acptest.Line) {
 	d.t.Helper()
 	if d.session == nil {

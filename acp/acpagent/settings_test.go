@@ -39,8 +39,8 @@ func sent(a *acptest.Agent) (list []string) {
 	return list
 }
 
-// Config options are models and efforts, which the options of a session and its methods set; the agent's answer counts, and one that changes
-// others does. Gap 3 of other agents: models were dropped and --model was never set.
+// Models and efforts can be config options, which the session's options and methods set. The agent's answer is the new state, even if it
+// changes other options.
 func TestSettings(t *testing.T) {
 	options := func(model string, efforts ...string) json.RawMessage {
 		list := `{"id":"m","name":"Model","category":"model","type":"select","currentValue":"` + model + `","options":[{"group":"g","name":"G","options":[{"value":"a/1","name":"One"},{"value":"a/2","name":"Two","description":"big"}]}]}`

@@ -78,7 +78,7 @@ func TestHandle_errors(t *testing.T) {
 	}
 }
 
-// A text is given from a line on, for some lines.
+// A read returns a number of lines from a given line.
 func TestSomeLines(t *testing.T) {
 	for _, c := range []struct {
 		text        string
@@ -93,7 +93,7 @@ func TestSomeLines(t *testing.T) {
 	}
 }
 
-// noted are unsaved texts that note how they are used.
+// noted is a store of unsaved texts that records its calls.
 type noted struct{ calls []string }
 
 func (n *noted) Before(_ context.Context, path string) {
@@ -257,7 +257,8 @@ func TestLoginMethods(t *testing.T) {
 	}
 }
 
-// The words of an error are its message, the innermost of a message in JSON, and details that it does not have.
+// The text of an error is its message, the innermost one if it is JSON, followed by the details that the
+// message lacks.
 func TestReasonOf(t *testing.T) {
 	for _, c := range []struct{ message, data, want string }{
 		{"m", "", "m"}, {"m", `"more"`, "m: more"}, {"m more", `"more"`, "m more"}, {"m", `{"details":"d","message":"e","reason":"f"}`, "m: d: e: f"}, {"m", `7`, "m"}, {"m", `{"details":""}`, "m"},

@@ -10,8 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// TestTerminals_shown checks that a person sees what the terminals of a call print, while it runs and at its end, also after the
-// agent has released them, and each output once.
+// TestTerminals_shown checks that a person sees each output of a call's terminals once, while it runs and at its end, even if
+// the agent has released them.
 func TestTerminals_shown(t *testing.T) {
 	short.Skip(t, "commands")
 	call := func(id, kind, status, terminals string) acptest.Step {

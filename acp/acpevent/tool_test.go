@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// summarize returns the events of messages about calls, in short: what they add to a call, ask and end.
+// summarize returns a short form of the events about calls: additions to a call, requests, and ends.
 func summarize(t *testing.T, lines ...string) (list []string) {
 	t.Helper()
 	c := acpevent.Converter{Provider: "acp:x", SessionID: "s"}

@@ -89,8 +89,8 @@ func (s *site) open(owner string) string {
 	return id
 }
 
-// TestServe_unread ends the connection of a client that opens no stream, and of one that opens it and stops reading:
-// the agent is not buffered without a limit.
+// TestServe_unread ends the connection of a client that opens no stream, and of one that stops reading its stream:
+// the agent's messages are not buffered without a limit.
 func TestServe_unread(t *testing.T) {
 	s := newSite(t, acphttp.Options{MaxWaiting: 1 << 20, Stall: 50 * time.Millisecond}, talker(100_000))
 	s.open("a")
@@ -100,7 +100,7 @@ func TestServe_unread(t *testing.T) {
 	s.none()
 }
 
-// none waits until no connection is left.
+// none waits until all connections are closed.
 func (s *site) none() {
 	s.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)

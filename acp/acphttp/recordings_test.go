@@ -20,7 +20,7 @@ import (
 	"github.com/seed7221b0f9/parley/acp/acphttp"
 )
 
-// long is the timeout for what a recording expects.
+// long is the timeout of each expected message.
 const long = time.Minute
 
 // record is a line of a recording: exchange.jsonl over HTTP, frames.jsonl over WebSocket.
@@ -89,7 +89,7 @@ func readRecording(t *testing.T, path string) ([]record, bool) {
 	return list, true
 }
 
-// step is what an agent does next: it has received a message, it sends one, or the client has lost a stream.
+// step is the next step of an agent: a received message, a sent message, or the loss of a client's stream.
 type step struct {
 	in   bool
 	line string
@@ -183,7 +183,7 @@ type exchange struct {
 	body   chan []byte
 }
 
-// player is a client over HTTP that does what a recording has.
+// player is an HTTP client that repeats a recording.
 type player struct {
 	t     *testing.T
 	url   string
@@ -253,7 +253,7 @@ func remaining(x *exchange) func(func(string) bool) {
 	}
 }
 
-// httpScripts makes the agents of a recording: what reached them, and what they said, in order.
+// httpScripts returns the agents of a recording with their messages in both directions, in order.
 // It closes gates[i] when the stream of line i is lost.
 func httpScripts(lines []record) (list [][]step, gates map[int]chan struct{}) {
 	gates = map[int]chan struct{}{}

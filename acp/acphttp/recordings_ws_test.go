@@ -42,7 +42,7 @@ func playWS(t *testing.T, lines []record) {
 	}
 }
 
-// wsScripts makes the agents of a recording. What is not a message, or not allowed, does not reach them.
+// wsScripts returns the agents of a recording. Invalid or forbidden messages do not reach them.
 func wsScripts(lines []record) (list [][]step) {
 	place, begun := map[int]int{}, map[int]bool{}
 	for _, l := range lines {
@@ -74,7 +74,7 @@ func wsScripts(lines []record) (list [][]step) {
 	return list
 }
 
-// wsPlayer is a client over WebSocket that does what a recording has.
+// wsPlayer is a WebSocket client that repeats a recording.
 type wsPlayer struct {
 	t      *testing.T
 	h      *acphttp.Handler

@@ -32,8 +32,8 @@ func TestRoutes_bytes(t *testing.T) {
 	}
 }
 
-// A stream that nobody reads is forgotten if it is empty, and kept with its messages otherwise. One reader has it at a time, and a stream of the same name
-// that came later is another one.
+// A stream without a reader is dropped if it is empty, and kept with its messages otherwise. It has at most one reader, and a later stream of the same
+// name is a new one.
 func TestConn_release(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

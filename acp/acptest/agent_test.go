@@ -51,8 +51,8 @@ func TestAgent(t *testing.T) {
 	}
 }
 
-// A recorded agent answers a client that does less than the recorded one, with the ids of the new requests, and what was sent after
-// an answer follows it. A client that resumes gets no replay.
+// A recorded agent answers a client that sends fewer requests than the recorded one. It uses the ids of the new requests, and sends
+// the recorded lines that followed an answer. A client that resumes gets no replay.
 func TestRecording(t *testing.T) {
 	dir := t.TempDir()
 	r, err := acptest.ReadRecording("../../testdata/acp-agents/opencode-kill_load", dir)

@@ -244,7 +244,7 @@ func (r *Recording) Agent(run int) *Agent {
 
 func (a *Agent) add(i int, s Step) { a.Exchanges[i].Steps = append(a.Exchanges[i].Steps, s) }
 
-// resumes adds an exchange for session/resume to each of session/load.
+// resumes adds an exchange for session/resume after each exchange for session/load.
 func (a *Agent) resumes() {
 	for _, x := range a.Exchanges {
 		if x.Method == "session/load" {

@@ -130,7 +130,7 @@ func TestMapper_statusForward(t *testing.T) {
 	}
 }
 
-// TestMapper_planEnds takes a plan away that is empty, and that of a conversation that is cleared.
+// TestMapper_planEnds removes the plan when it becomes empty and when the conversation is cleared.
 func TestMapper_planEnds(t *testing.T) {
 	begin := &event.Plan{Entries: []event.PlanEntry{{Content: "First this", Status: event.PlanPending}}}
 	const empty = `{"sessionUpdate":"plan","entries":[]}`

@@ -195,7 +195,8 @@ func TestQuestion(t *testing.T) {
 	checkParts(t, parts, "testdata/questions.txt")
 }
 
-// A request for permission has all that is known of the call, the option that the client picks is the answer, and everything else refuses.
+// A request for permission contains everything known about the call. The option that the client selects is the answer; any other response
+// refuses.
 func TestPermission(t *testing.T) {
 	pick := func(id string) string { return `{"outcome":{"outcome":"selected","optionId":"` + id + `"}}` }
 	bash := &event.PermissionRequest{RequestID: "r", ToolUseID: "t", ToolName: "Bash", Input: `{"command":"ls"}`, BlockedPath: "sub/a"}

@@ -7,7 +7,7 @@ import (
 )
 
 // heldScript begins a turn that does not end by itself, runs the given steps, and loads the session again. The CLI
-// writes a prompt to its file a moment after it has got it: a CLI that is killed before has lost it.
+// writes a prompt to its file shortly after receiving it: a prompt is lost if the CLI is killed before.
 func heldScript(t *testing.T, fault string) recordedScript {
 	t.Helper()
 	text := strings.ReplaceAll(`{"protocol":1,

@@ -426,14 +426,14 @@ func cliTexts(c *comparison) bool {
 	return changed
 }
 
-// otherTexts are texts of the CLI that was recorded, with those of the one that is pinned.
+// otherTexts maps texts of the recorded CLI to those of the pinned one.
 var otherTexts = map[string]string{
 	"No MCP servers are configured.": "No MCP servers are configured. Add one with `claude mcp add`.\nUsage: /mcp [reconnect|enable|disable [<server>|all]]. With no server name, applies to all.",
 }
 
 var number = regexp.MustCompile(`(?:\d+h )?(?:\d+m )?(?:< ?|~|\$)*\d[\d.,]*[kms]?%?`)
 
-// sameButNumbers compares the output of a command that counts.
+// sameButNumbers compares the outputs of a command that counts, ignoring the numbers.
 func sameButNumbers(a, b string) bool {
 	for _, start := range []string{"## Context Usage", "Total cost:"} {
 		if strings.HasPrefix(a, start) && strings.HasPrefix(b, start) {
@@ -529,8 +529,8 @@ func modeInStep(c *comparison) bool {
 	return changed
 }
 
-// orderSubagents puts the calls of subagents right after the call that began them, in both
-// views: a subagent in the background works while the others go on, in no order.
+// orderSubagents moves the calls of subagents directly after the call that began them, in both
+// views, because background subagents run concurrently.
 func orderSubagents(v *View) {
 	for _, s := range v.Sessions {
 		first := slices.IndexFunc(s.Items, func(i *Item) bool { return i.Type == "tool" && i.Tool == "Agent" && !i.Parent })

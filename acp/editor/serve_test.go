@@ -180,8 +180,8 @@ func TestCancelEndsEverything(t *testing.T) {
 	}
 }
 
-// TestCancelRightAfterThePrompt cancels a prompt before its handler may have begun. The cancellation is never lost, and
-// the session continues.
+// TestCancelRightAfterThePrompt cancels a prompt that its handler may not have begun yet. The cancellation is never
+// lost, and the session continues.
 func TestCancelRightAfterThePrompt(t *testing.T) {
 	in, client := io.Pipe()
 	out, w := io.Pipe()

@@ -23,8 +23,7 @@ type Outcome struct {
 	Kind   string // data.errorKind of an error
 }
 
-// Session is a session from the request that opened it on. A session that is loaded again
-// is another one.
+// Session is a session from the request that opened it. Loading it again makes a new Session.
 type Session struct {
 	Items []*Item
 	Plan  []string

@@ -43,7 +43,7 @@ func TestChecks_capabilities(t *testing.T) {
 	}
 }
 
-// A check that fails, or whose provider panics, is a result with the reason.
+// A check that fails, or a provider that panics in it, gives a result with the reason.
 func TestResult(t *testing.T) {
 	for want, p := range map[string]agent.Provider{"it does not work": broken{}, "at once": broken{true}} {
 		r := agentcheck.Checks()[0].Result(agentcheck.Subject{Provider: p, Prompts: agentcheck.Prompts{Say: "x"}})

@@ -16,7 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// fault is how an agent breaks a rule: each function changes what a call of the scripted agent returns. nil changes nothing.
+// fault breaks a rule: each function changes the result of a call of the scripted agent. nil changes nothing.
 type fault struct {
 	id           func(string) string
 	event        func(ev event.Event) []event.Event
@@ -263,14 +263,15 @@ func failing(after int) func(event.Event) []event.Event {
 	})
 }
 
-// never turns every error of an answer into none, and always every answer into an error.
+// never removes every error from an answer, always makes every answer an error.
 func never(string, agent.Answer, error) error { return nil }
 
 func always(_ string, _ agent.Answer, _ error) error { return errBroken }
 
 func fine(error) error { return nil }
 
-// An agent that breaks one rule fails the check of this rule with a text that names it, and one that breaks none passes all checks.
+// An agent that breaks one rule fails the check of this rule, with a text that names it. An agent that breaks no rule passes all
+// checks.
 func TestChecks(t *testing.T) {
 	t.Parallel()
 	prompts := agentcheck.Prompts{Say: "say hello there", Tool: "tool Bash", Plan: "plan", Question: "ask", Elicit: "elicit", Wait: "wait", Die: "die", Task: "task"}
@@ -389,7 +390,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// An agent that does not do what a check waits for fails the check within its timeout, and the text has the last event.
+// If an agent does not do what a check waits for, the check fails within its timeout, and the text has the last event.
 func TestChecks_silent(t *testing.T) {
 	t.Parallel()
 	for check, want := range map[string]string{"say": "no *event.ResultMessage within 50ms; the last of", "die": "the events did not end within 50ms", "plan": "before a *event.PermissionRequest"} {

@@ -235,7 +235,7 @@ func copies(t *testing.T, p *agenttest.Provider, id string) {
 	fails(t, "a copy up to nothing", err, agent.ErrNotFound)
 }
 
-// Every script does what the documentation of Open lists.
+// Every script behaves as the documentation of Open describes it.
 func TestScripts(t *testing.T) {
 	p := &agenttest.Provider{}
 	s, err := p.Open(t.Context(), agent.Options{Dir: "/d", Mode: "bypassPermissions", AllowBypass: true, Partial: true})

@@ -79,8 +79,8 @@ func TestMessageComplete_isTwoEvents(t *testing.T) {
 	}
 }
 
-// TestIndexes checks that indexes are those of the API: two tools and a text between them keep
-// theirs, and two threads with the same indexes stay separate.
+// TestIndexes checks that indexes are those of the API: two tools and the text between them keep
+// their indexes, and equal indexes of two threads stay separate.
 func TestIndexes(t *testing.T) {
 	lines := `{"type":"stream_event","event":{"type":"message_start","message":{"id":"m1","model":"x","content":[]}},"session_id":"s","parent_tool_use_id":null}
 {"type":"stream_event","event":{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t0","name":"Read","input":{}}},"session_id":"s","parent_tool_use_id":null,"api_message_id":"m1"}

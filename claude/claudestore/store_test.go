@@ -131,8 +131,8 @@ func TestDirFailedAppend(t *testing.T) {
 	}
 }
 
-// A deleted session leaves no summary to a new one with the same id, and a summary that cannot be
-// removed is an error.
+// A deleted session leaves no summary for a new one with the same id, and failing to remove a
+// summary is an error.
 func TestDelete_summary(t *testing.T) {
 	said := func(text string) []json.RawMessage {
 		return []json.RawMessage{json.RawMessage(`{"type":"user","message":{"role":"user","content":"` + text + `"}}`)}

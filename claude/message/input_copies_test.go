@@ -62,7 +62,8 @@ func TestLine_names(t *testing.T) {
 	}
 }
 
-// TestParts checks that the parts of a large prompt are its line, without a copy of the text, and that other prompts have none.
+// TestParts checks that the parts of a large prompt add up to its line and share the memory of the text, and that other prompts
+// have no parts.
 func TestParts(t *testing.T) {
 	if !largealloc.Exact {
 		t.Skip("the race detector makes copies")

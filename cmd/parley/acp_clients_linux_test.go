@@ -102,7 +102,7 @@ func TestACP_otherClients(t *testing.T) {
 }
 
 // acpxReconnects kills the agent of an acpx session in the middle of a turn. The next prompt must continue the session of the server,
-// whose first turn went on meanwhile.
+// where the first turn continued to run.
 func acpxReconnects(t *testing.T, c *client.Client, allowed string, agent []string, acpx func(dir, program string, args ...string) *exec.Cmd) {
 	t.Helper()
 	dir, err := os.MkdirTemp(allowed, "acpx")

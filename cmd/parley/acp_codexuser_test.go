@@ -15,8 +15,8 @@ func asks(bodies []*codextest.APIRequest, text string) bool {
 	return slices.ContainsFunc(bodies, func(r *codextest.APIRequest) bool { return strings.Contains(string(r.Body), text) })
 }
 
-// TestACP_codexUser runs parley acp with the real codex: MCP servers of the client reach it, a title is the script alone, an option
-// names its rule, slash commands do not reach the model, and a loaded session shows nothing but its history.
+// TestACP_codexUser runs parley acp with the real codex: MCP servers of the client reach it, a title is only the script, an option
+// names its rule, slash commands do not reach the model, and a loaded session shows only its history.
 func TestACP_codexUser(t *testing.T) {
 	for _, version := range []string{codexcli.Newer, codexcli.Older} {
 		t.Run(version, func(t *testing.T) { codexUser(t, codexcli.Require(t, version)) })

@@ -75,7 +75,7 @@ func (e *acpEditor) prompt(text string) string {
 	return e.call("session/prompt", map[string]any{"prompt": []any{map[string]string{"type": "text", "text": text}}})
 }
 
-// updates are the updates so far, in one text.
+// updates are the updates so far, joined to one text.
 func (e *acpEditor) updates() string {
 	var all strings.Builder
 	for _, u := range e.Updates() {

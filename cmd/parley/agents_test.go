@@ -29,7 +29,7 @@ func agentsCommand(t *testing.T, args ...string) (string, int, error) {
 	return out.String(), code, err
 }
 
-// Agents are found on PATH, and one that was added is listed and can be run by its name.
+// Agents are found on PATH. An added agent is listed and can be run by its name.
 func TestAgents(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the agent is a script")

@@ -8,7 +8,7 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog"
 )
 
-// clusterRecord is what the checker reads of a record of a session's log.
+// clusterRecord is the part of a log record that the checker reads.
 type clusterRecord struct {
 	Seq   uint64
 	Epoch uint64 // of the owner that begins with the record; 0 for none
@@ -87,7 +87,7 @@ func checkClusterLog(all []clusterRecord) (problems []string) {
 	return problems
 }
 
-// TestCheckClusterLog checks that the checker finds what it has to.
+// TestCheckClusterLog checks that the checker finds each kind of violation.
 func TestCheckClusterLog(t *testing.T) {
 	good := func() []clusterRecord {
 		return []clusterRecord{{Seq: 1, Epoch: 3, Node: "a"}, {Seq: 2, Agent: new(uint32(1)), In: "h"}, {Seq: 3, Line: 4, Keys: []string{"k"}}, {Seq: 4, Epoch: 9, Node: "b"}, {Seq: 5, Line: 5}}

@@ -61,7 +61,7 @@ func endChildren(pid int) {
 	}
 }
 
-// TestLaunchd checks that the arguments of the launchd agent are valid and that it ends the server alone.
+// TestLaunchd checks that the arguments of the launchd agent are valid and that it ends only the server.
 func TestLaunchd(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(deployDir, "org.parley.serve.plist"))
 	if err != nil {

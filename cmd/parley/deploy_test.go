@@ -62,8 +62,8 @@ func serveLine(t *testing.T, from string, words []string) *serve.Settings {
 	return f
 }
 
-// TestUnits checks the units of systemd: their flags exist, they end the server alone and give it
-// enough time to stop, and systemd, if it is installed, finds no fault.
+// TestUnits checks the systemd units: their flags exist, they end only the server and give it
+// enough time to stop, and systemd, if it is installed, reports no error.
 func TestUnits(t *testing.T) {
 	for name, hardened := range map[string]bool{"parley.service": true, "parley-user.service": false} {
 		values := map[string]string{}

@@ -15,8 +15,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// TestServe_fullDisk starts a server on a disk without a free byte. With new data it ends with the reason. With data of another run it
-// serves what it has, tells the person that the disk is full, and refuses sessions with the reason.
+// TestServe_fullDisk starts a server on a disk without a free byte. With new data it ends with the reason. With existing data it
+// serves the sessions, reports that the disk is full, and refuses new sessions with the reason.
 func TestServe_fullDisk(t *testing.T) {
 	t.Setenv("PARLEY_SIM_PACE", "0")
 	disk := smalldisk.Mount(t, 320) // more than the reserve

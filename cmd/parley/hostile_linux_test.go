@@ -82,7 +82,7 @@ func seenOn(t *testing.T, env []string, typed string, args ...string) (plain str
 var ownSequences = regexp.MustCompile(`\r\x1b\[K|\x1b\[(?:0|1|2|3|4|7|9|31|32|33|36)(?:;(?:1|2|3|4|9|36))*m|\x1b\[\?2004[hl]`)
 
 // No string of a session, of a file name or of a directory controls the terminal, in any command, as
-// text and as JSON.
+// text or as JSON.
 func TestHostileSessions(t *testing.T) {
 	short.SkipLong(t, "runs every command on every session")
 	config := t.TempDir()

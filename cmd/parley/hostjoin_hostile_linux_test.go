@@ -70,7 +70,7 @@ func TestJoin_hostile(t *testing.T) {
 	}
 }
 
-// launches tries to start other programs, elsewhere, or with more rights.
+// launches are attempts to start other programs, in other directories, or with more rights.
 func (a *attempts) launches() {
 	a.Helper()
 	for name, l := range map[string]host.Launch{
@@ -213,7 +213,7 @@ func (a *attempts) calls() {
 	}
 }
 
-// check checks what the machine has done.
+// check checks the actions of the machine.
 func (a *attempts) check() {
 	a.Helper()
 	read := func(name string) []string {

@@ -29,7 +29,8 @@ const (
 // diary copies the standard input and output of a process to files.
 type diary struct{ done chan struct{} }
 
-// openDiary replaces the standard input and output, if this process is a scripted CLI with a diary. It returns nil otherwise.
+// openDiary replaces the standard input and output if this process is a scripted CLI with a diary. It returns nil in other
+// processes.
 func openDiary() *diary {
 	dir := os.Getenv(diaryVariable)
 	if dir == "" || slices.Equal(os.Args[1:], []string{"--version"}) {
@@ -51,7 +52,8 @@ func must2(r, w *os.File, err error) (*os.File, *os.File) {
 	return r, w
 }
 
-// copy passes data on and writes it to a file first, so that the file has what the other side may have seen.
+// copy passes data on after writing it to a file, so that the file contains everything that the other side
+// may have read.
 func (d *diary) copy(name string, from, to *os.File, done chan struct{}) {
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {

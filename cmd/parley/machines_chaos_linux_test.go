@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// fault is what a way does with connections.
+// fault is the effect of a faulty network path on connections.
 type fault int
 
 const (
@@ -130,7 +130,7 @@ func (w *way) pass(c *wayConn) {
 	delete(w.conns, c)
 }
 
-// copy copies one direction, as far as the fault lets it.
+// copy copies one direction, unless the fault stops it.
 func (w *way) copy(c *wayConn, to, from net.Conn) {
 	buf := make([]byte, 32<<10)
 	for {

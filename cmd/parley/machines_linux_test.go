@@ -47,7 +47,7 @@ func newCutter(t *testing.T) *cutter {
 	return c
 }
 
-// lead breaks the connections, and connects later ones with an address.
+// lead breaks the connections, and sends later ones to an address.
 func (c *cutter) lead(to string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -96,7 +96,7 @@ type machineWorld struct {
 	cut     func() // breaks the link
 }
 
-// lockedText collects what a program writes.
+// lockedText collects the output of a program.
 type lockedText struct {
 	mu sync.Mutex
 	strings.Builder

@@ -102,9 +102,9 @@ func agentsOn(t *testing.T, machines []*joinedMachine) (all []host.Agent) {
 	return all
 }
 
-// TestMachines_three runs sessions on three machines behind ways that cut, delay, half-open and swallow their connections at random points
-// of turns. Every turn ends as one without a fault: by the agents' own account they have read each line once, the log has each of their lines
-// once, and every viewer has what a new one gets.
+// TestMachines_three runs sessions on three machines over paths that cut, delay, half-open and swallow connections at random points of turns.
+// Every turn ends as without a fault: the agents record that they have read each line once, the log has each of their lines once, and every
+// viewer has the state that a new one gets.
 func TestMachines_three(t *testing.T) {
 	short.Skip(t, "a server and three machines")
 	turns, strikes := short.Count(1, 4, 12), short.Count(1, 9, 90)
@@ -166,7 +166,8 @@ func TestMachines_three(t *testing.T) {
 	w.checkAll(calm, turns)
 }
 
-// seenMore waits until viewers have seen so many messages more. It returns false if the work is done before.
+// seenMore waits until viewers have received this number of further messages. It returns false if the work
+// is done before.
 func (w *killWorld) seenMore(n int, done <-chan struct{}) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -180,8 +181,8 @@ func (w *killWorld) seenMore(n int, done <-chan struct{}) bool {
 	return true
 }
 
-// TestMachines_minute breaks the links of three machines in mid turn for a minute, each in another way, so that both ends find out by themselves.
-// The agents work on meanwhile, and nothing is lost or there twice.
+// TestMachines_minute breaks the links of three machines in mid turn for a minute, each in another way, so that both ends have to detect it. The
+// agents continue to work, and no line is lost or doubled.
 func TestMachines_minute(t *testing.T) {
 	if os.Getenv("PARLEY_SOAK") != "1" {
 		t.Skip("takes more than a minute: make soak PART=machines runs this test")

@@ -41,7 +41,7 @@ func (s *matrixSession) kill(ctx context.Context) (string, error) {
 	return cellWorks, s.remembers(name)
 }
 
-// later waits for a later minute than that in which the session began.
+// later waits until the minute has changed since the session began.
 func (s *matrixSession) later(ctx context.Context) error {
 	timer := time.NewTimer(time.Until(s.began.Truncate(time.Minute).Add(time.Minute)))
 	defer timer.Stop()

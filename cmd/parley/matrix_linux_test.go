@@ -46,9 +46,9 @@ const (
 	cellCannot  = "–"
 )
 
-// TestAgentMatrix tries every agent through parley serve with a scripted model: make test those that it installs anyway,
-// make soak PART=agents all of them.
-// A cell that an agent cannot fill has its reason, and the table is that of docs/comparison.md.
+// TestAgentMatrix runs every agent through parley serve with a scripted model: in make test those that other tests
+// install too, in make soak PART=agents all. Each cell without a check mark has a reason, and the table equals that of
+// docs/comparison.md.
 func TestAgentMatrix(t *testing.T) {
 	w := newMatrixWorld(t)
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "comparison.md"))
@@ -109,7 +109,7 @@ func (w *matrixWorld) row(t *testing.T, a *matrixAgent) string {
 	return row + " |"
 }
 
-// matrixSession is a session with an agent, or none before the first cell and after one that failed.
+// matrixSession is a session with an agent; empty before the first cell and after a failed one.
 type matrixSession struct {
 	*matrixWorld
 	agent *matrixAgent
@@ -334,7 +334,8 @@ func (s *matrixSession) model(ctx context.Context) (string, error) {
 	return cellWorks, nil
 }
 
-// pixel is a PNG, and pixels how images begin in a request: a PNG, or a JPEG that an agent made of it.
+// pixel is a PNG. pixels are prefixes of images in a request: of a PNG, or of a JPEG that an agent
+// converted it to.
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 var pixels = []string{"iVBORw0KGgo", "/9j/"}

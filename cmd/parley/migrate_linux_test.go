@@ -18,7 +18,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// messages returns the ids, roles and texts of the messages of a session, one a line, when it has so many turns.
+// messages waits until a session has this number of turns, and returns the ids, roles and texts of its messages,
+// one per line.
 func (s *simServer) messages(session string, turns int64) (text string) {
 	s.Helper()
 	s.until(session, func(c *event.Conversation) bool {

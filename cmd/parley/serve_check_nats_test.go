@@ -14,7 +14,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/natstest"
 )
 
-// TestDoctor_nats checks NATS servers: only those that are known to sync every write are safe, and what a power cut can lose is named.
+// TestDoctor_nats checks NATS servers: they are safe only if they are known to sync every write; otherwise the possible loss in a
+// power cut is named.
 func TestDoctor_nats(t *testing.T) {
 	start := func(always bool) (url, monitor string) {
 		srv := natstest.Server(t, &natsserver.Options{SyncAlways: always, HTTPHost: "127.0.0.1", HTTPPort: natsserver.RANDOM_PORT})

@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// hostDoor is a socket in front of that of a host. It can end the connections, as a host does that drops its owner.
+// hostDoor is a proxy for the socket of a host. It can end the connections, like a host that drops its owner.
 type hostDoor struct {
 	listener *net.UnixListener
 	host     string // the socket of the host

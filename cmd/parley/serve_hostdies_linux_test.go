@@ -17,7 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestServe_hostDies kills the host, and the host with the server, at random points while sessions run turns. No agent and no child of one
+// TestServe_hostDies kills the host, or the host and the server, at random points while sessions run turns. No agent and no child process
 // is left, the sessions have every word that the host had read from their agents, and all of them can be continued.
 func TestServe_hostDies(t *testing.T) {
 	short.Skip(t, "servers")
@@ -91,8 +91,8 @@ func checkHostDies(t *testing.T, both bool, seed uint64) {
 	w.end(syscall.SIGINT)
 }
 
-// resume sends a prompt and waits until the session has so many turns. The server may learn of the end of an idle agent only when it
-// sends the prompt, which is then held, as are those before it: a person releases them.
+// resume sends a prompt and waits until the session has this number of turns. The server may detect the end of an idle agent only
+// when it sends the prompt, which is then held like those before it; resume releases them.
 func (s *keptSession) resume(ctx context.Context, turns int64) error {
 	p := api.QueryParams{Idempotency: api.Idempotency{Key: client.Key()}, SessionID: s.id, Text: "go on"}
 	if err := s.c.Call(ctx, "session.query", p, nil); err != nil {
@@ -124,7 +124,7 @@ func (w *killWorld) checkGone(agents []host.Agent) {
 	}
 }
 
-// awaitSeen waits until viewers have seen so many messages, and returns the agents.
+// awaitSeen waits until viewers have received this number of messages, and returns the agents.
 func (w *killWorld) awaitSeen(n int) []host.Agent {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -42,7 +42,8 @@ type killWorld struct {
 	elsewhere func() []host.Agent
 	token     string
 	rand      *rand.Rand
-	// dial connects to a server, again reports whether a call that a server has refused is repeated; nil is one server, and none.
+	// dial connects to a server; again reports whether a refused call is repeated. nil means a single server and no
+	// repetition.
 	dial  func(ctx context.Context, network string) (net.Conn, error)
 	again func(error) bool
 
@@ -90,7 +91,7 @@ func wrapWorld(h *hostWorld, seed uint64) *killWorld {
 	return w
 }
 
-// moved notes the address of the server, which each one has chosen.
+// moved notes the address of the server, because each server chooses one.
 func (w *killWorld) moved() {
 	u, err := url.Parse(w.client.URL())
 	if err != nil {
@@ -131,7 +132,7 @@ func (w *killWorld) kill() {
 // repeats reports whether a call that a server has refused is repeated.
 func (w *killWorld) repeats(err error) bool { return err != nil && w.again != nil && w.again(err) }
 
-// killAt kills the server when viewers have seen so many messages more.
+// killAt kills the server when viewers have received this number of further messages.
 func (w *killWorld) killAt(point int, done <-chan struct{}) bool {
 	if !w.awaitMore(point, done) {
 		return false
@@ -140,7 +141,8 @@ func (w *killWorld) killAt(point int, done <-chan struct{}) bool {
 	return true
 }
 
-// awaitMore waits until viewers have seen so many messages more, and returns false if done is closed before.
+// awaitMore waits until viewers have received this number of further messages. It returns false if done is
+// closed before.
 func (w *killWorld) awaitMore(point int, done <-chan struct{}) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -183,7 +185,7 @@ type keptSession struct {
 // connect creates a session and begins to look at it.
 func (w *killWorld) connect(ctx context.Context) (*keptSession, error) { return w.connectOn(ctx, "") }
 
-// connectOn is connect with a machine; empty is that of the server.
+// connectOn is like connect with a machine; empty means the server's.
 func (w *killWorld) connectOn(ctx context.Context, machine string) (*keptSession, error) {
 	s := &keptSession{w: w, c: w.newClient(), asked: map[string]bool{}, over: make(chan struct{})}
 	s.news.L = &s.mu
@@ -237,8 +239,8 @@ func behavior(request string) string {
 	return "allow"
 }
 
-// answer answers a request. A call that the end of a server has cut is made again, and so is one while the machine of the session is out of
-// reach; the server refuses it if the first one had its effect.
+// answer answers a request. It repeats a call that the end of a server has cut, and calls while the machine of the session is unreachable;
+// the server refuses the repetition if the first call had an effect.
 func (s *keptSession) answer(ctx context.Context, request string) {
 	p := api.PermissionRespondParams{SessionID: s.id, RequestID: request, Behavior: behavior(request)}
 	for {
@@ -282,8 +284,8 @@ func (s *keptSession) run(ctx context.Context, first, last int) error {
 	return nil
 }
 
-// openCommands returns how many prompts the CLI has not reported as completed. It does so after the result: the next prompt may come before
-// that report, or after it.
+// openCommands returns the number of prompts that the CLI has not reported as completed. That report follows the result, so the next prompt
+// may be sent before or after it.
 func openCommands(c *event.Conversation) int {
 	open := map[string]bool{}
 	for _, it := range c.Threads[0].Items {
@@ -335,7 +337,7 @@ func (s *keptSession) close() {
 	s.answers.Wait()
 }
 
-// runKilled runs sessions with some turns each, and kills the server at random points meanwhile. It reports how many there were.
+// runKilled runs sessions with several turns each, kills the server at random points, and returns the number of kills.
 func (w *killWorld) runKilled(sessions, turns, points, gap int, strike func(point int, done <-chan struct{}) bool) (kills int) {
 	t := w.t
 	t.Helper()
@@ -387,8 +389,8 @@ func testSeed(t *testing.T) uint64 {
 }
 
 // TestServe_killed kills the server at random points while sessions run turns with tools, subagents and open permissions. Every turn
-// ends as one without a kill, every request is answered once, no input is written twice, the log accounts for all lines of each agent,
-// and every viewer has what a new one gets.
+// ends as without a kill, every request is answered once, no input is written twice, the log accounts for all lines of each agent, and
+// every viewer has the state that a new one gets.
 func TestServe_killed(t *testing.T) {
 	short.Skip(t, "servers")
 	sessions, turns, points := short.Count(1, 3, 20), short.Count(1, 4, 12), short.Count(1, 10, 140)
@@ -410,7 +412,7 @@ func TestServe_killed(t *testing.T) {
 	w.checkAll(calm, turns)
 }
 
-// checkAll checks the sessions against one that saw no kill, and ends the server.
+// checkAll compares the sessions with one without a kill, and ends the server.
 func (w *killWorld) checkAll(calm *keptSession, turns int) {
 	t := w.t
 	t.Helper()
@@ -460,7 +462,7 @@ func (w *killWorld) checkLines(store *eventlog.Store, agents map[string]host.Age
 	}
 }
 
-// checkSnapshot checks that a viewer of the session has what a new one gets.
+// checkSnapshot checks that a viewer of the session has the state that a new one gets.
 func (w *killWorld) checkSnapshot(s *keptSession) {
 	t := w.t
 	t.Helper()
@@ -487,7 +489,7 @@ func (w *killWorld) checkSnapshot(s *keptSession) {
 	}
 }
 
-// checkDiary checks what the agent has read and written by its own account.
+// checkDiary checks the lines that the agent has read and written, from its diary.
 func (w *killWorld) checkDiary(s *keptSession, a host.Agent, turns int) {
 	t := w.t
 	t.Helper()
@@ -534,7 +536,7 @@ func (w *killWorld) checkDiary(s *keptSession, a host.Agent, turns int) {
 
 var promptNumber = regexp.MustCompile(`turn \d+`)
 
-// unaccounted returns how many lines of each agent came after the last one that the log has, and checks that the log has each line once. The
+// unaccounted returns the number of lines of each agent after the last one in the log, and checks that the log has each line once. The
 // server must have ended.
 func (w *killWorld) unaccounted(store *eventlog.Store, agents map[string]host.Agent) map[string]uint64 {
 	t := w.t
@@ -563,7 +565,7 @@ func (w *killWorld) unaccounted(store *eventlog.Store, agents map[string]host.Ag
 	return open
 }
 
-// jsonValue is a conversation as a viewer has it.
+// jsonValue is a viewer's conversation.
 func jsonValue(t *testing.T, c *event.Conversation) (v any) {
 	t.Helper()
 	text, err := json.Marshal(c)

@@ -195,7 +195,7 @@ func (w *hostWorld) loseDisk(home string) {
 	}
 }
 
-// checkForget declares a machine gone with the command.
+// checkForget declares a machine lost with the command.
 func checkForget(w *hostWorld, machine, want string, code int) {
 	w.t.Helper()
 	s := &simServer{T: w.t, dir: filepath.Dir(w.project), data: w.data, env: w.env}
@@ -205,7 +205,7 @@ func checkForget(w *hostWorld, machine, want string, code int) {
 	}
 }
 
-// openCopies returns a function that opens a store of the agents' files.
+// openCopies returns a function that opens the store with the copied files of the agents.
 func openCopies(t *testing.T, url string) func(stream string) *claudenats.Store {
 	t.Helper()
 	nc, err := nats.Connect(url)

@@ -17,7 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// answered allows what the agent of a session asks, and waits for the end of its turn.
+// answered allows the open request of a session's agent, and waits for the end of its turn.
 func (s *simHost) answered(c *client.Client, session string) {
 	s.Helper()
 	viewer := &simServer{T: s.T, c: c}

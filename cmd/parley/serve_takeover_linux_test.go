@@ -180,7 +180,8 @@ func (w *clusterWorld) owned(s *clusterServer) (ids []string) {
 	return ids
 }
 
-// taken waits until other servers own the sessions of one that was struck, in time.
+// taken waits until other servers own the sessions of a failed one, and checks the time that this
+// takes.
 func (w *clusterWorld) taken(s *clusterServer, ids []string, struck time.Time) {
 	w.t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -203,7 +204,7 @@ func (w *clusterWorld) taken(s *clusterServer, ids []string, struck time.Time) {
 	}
 }
 
-// faults are what happens to the owner of sessions.
+// faults are faults of the owner of sessions.
 var clusterFaults = map[string]func(w *clusterWorld, s *clusterServer){
 	"killed": func(w *clusterWorld, s *clusterServer) {
 		w.setUp(s, false)
@@ -292,7 +293,7 @@ func TestServe_takeover(t *testing.T) {
 	w.checkCluster(calm, turns)
 }
 
-// checkCluster checks the sessions against one that saw no fault, ends the servers, and checks the logs.
+// checkCluster compares the sessions with one without a fault, ends the servers, and checks the logs.
 func (w *clusterWorld) checkCluster(calm *keptSession, turns int) {
 	w.t.Helper()
 	agents := w.hosted()

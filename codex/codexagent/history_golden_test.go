@@ -24,7 +24,8 @@ import (
 
 var updateGolden = flag.Bool("update", false, "write the golden files")
 
-// recordedHome returns the files of a recording, all of one time. A thread is archived as the program does it.
+// recordedHome returns a directory with the files of a recording, all with the same modification time. Threads
+// are archived in the way of the program.
 func recordedHome(t *testing.T, name string) string {
 	t.Helper()
 	dir, ok := codexrec.Named(t, name).Home(t)
@@ -43,7 +44,7 @@ func recordedHome(t *testing.T, name string) string {
 	return dir
 }
 
-// callLog writes what a call returned, or which of the errors of package agent.
+// callLog writes the result of a call, or its error if it is one of package agent.
 type callLog struct {
 	t    *testing.T
 	home string // a directory that is another one each time

@@ -83,8 +83,7 @@ func do(t *testing.T, what string, err error) {
 	}
 }
 
-// TestMirror moves a thread between the disks of two machines and back: also with a copy that is behind, with a line that is not complete, and while both
-// write.
+// TestMirror moves a thread between the disks of two machines and back: also with an outdated copy, with an incomplete line, and while both write.
 func TestMirror(t *testing.T) {
 	store := claudestore.NewMemory()
 	one, two := newMachine(t, store), newMachine(t, store)
@@ -172,8 +171,8 @@ func turns(t *testing.T, home, id string) string {
 	return string(item.ValueOf([]any{c.Turns, c.Usage, c.Models, c.Preview}))
 }
 
-// TestMirror_base fetches the beginning of a fork: it extends the files of the other thread, but replaces no lines of them, and leaves a thread alone that is
-// open.
+// TestMirror_base fetches the beginning of a fork: it extends the files of the other thread without replacing their lines, and does not change an open
+// thread.
 func TestMirror_base(t *testing.T) {
 	first, second, third := meta(baseID, ""), `{"ordinal":1}`+"\n", `{"ordinal":2}`+"\n"
 	store := claudestore.NewMemory()
@@ -238,7 +237,7 @@ func hold(t *testing.T, home, id string) func() {
 	return func() { _ = l.Unlock() }
 }
 
-// TestMirror_files leaves a thread that is open, finds one that was archived, and reads one that was compressed.
+// TestMirror_files does not change an open thread, finds an archived one, and reads a compressed one.
 func TestMirror_files(t *testing.T) {
 	head, a, b := meta(threadID, ""), `{"ordinal":1}`+"\n", `{"ordinal":2}`+"\n"
 	store := claudestore.NewMemory()
@@ -310,8 +309,8 @@ func TestMirror_damage(t *testing.T) {
 // raw is a store without claims.
 type raw struct{ claudestore.MirrorStore }
 
-// TestMirror_program continues a thread with the real program on another machine, and a fork of it, and then the thread on the first machine again: the model
-// gets all that was said.
+// TestMirror_program continues a thread with the real program on another machine, then a fork of it, and then the thread on the first machine again: the
+// model gets all earlier messages.
 func TestMirror_program(t *testing.T) {
 	program := codexcli.Require(t, codexcli.Newer)
 	api := codextest.NewAPI(t)

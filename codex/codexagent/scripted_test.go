@@ -107,7 +107,7 @@ func answers() map[string]agent.Answer {
 	}
 }
 
-// Every request of the server with every answer of a person: what the server is told, once, and which events tell it.
+// Every request of the server with every answer of a person: the response to the server, sent once, and the events.
 func TestAnswers_golden(t *testing.T) {
 	parts := golden.Parts{}
 	for request, r := range requests {
@@ -127,7 +127,8 @@ func TestAnswers_golden(t *testing.T) {
 	parts.Check(t, "testdata/answers.txt", *updateGolden)
 }
 
-// answered has a server ask, answers, and returns what the server was told and how the request ended. It is empty for an answer that does not fit.
+// answered makes a server ask, answers, and returns the response to the server and the end of the request. It returns nothing for an answer that
+// does not fit.
 func answered(t *testing.T, request [2]string, a agent.Answer) string {
 	t.Helper()
 	told := make(chan string, 1)
@@ -268,7 +269,7 @@ func counted(n int) func(event.Event) bool {
 	}
 }
 
-// catalog writes what a session lists.
+// catalog writes the lists of a session.
 func catalog(o *callLog, s *codexagent.Session) {
 	ctx := o.t.Context()
 	models, err := s.Models(ctx)
@@ -287,7 +288,7 @@ func catalog(o *callLog, s *codexagent.Session) {
 	}
 }
 
-// after writes what a session does after its end.
+// after writes the results of calls after the end of a session.
 func after(o *callLog, s *codexagent.Session) {
 	ctx := o.t.Context()
 	_, model := s.SetModel(ctx, "m")

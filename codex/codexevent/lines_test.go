@@ -8,8 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/golden"
 )
 
-// Kinds of lines that no recording has: every part of a prompt, every delta before and after the start of its item and of an item that it does not fit, and every
-// activity of a subagent.
+// Kinds of lines that are in no recording: every part of a prompt, every delta before and after the start of its item and for a wrong item, and every activity of
+// a subagent.
 func TestGolden_lines(t *testing.T) {
 	line := func(method, params string) string {
 		return `{"method":"` + method + `","params":{"threadId":"t","turnId":"u",` + params + `}}`

@@ -78,7 +78,7 @@ var variations = map[string]func(v *variation, l codexrec.Line, m map[string]any
 		}
 		v.keep(l)
 	},
-	// Texts that come whole, without the pieces.
+	// Complete texts, without the pieces.
 	"whole": func(v *variation, l codexrec.Line, m map[string]any) {
 		params, _ := m["params"].(map[string]any)
 		if id, _ := params["itemId"].(string); m["method"] == "item/agentMessage/delta" && v.whole[id] {
@@ -318,7 +318,7 @@ func checkDamaged(t *testing.T, what string, lines []codexrec.Line, threads []st
 	}
 }
 
-// unpaired returns what checkPairs would report.
+// unpaired returns the faults that checkPairs reports.
 func unpaired(events []event.Event) string {
 	open := map[string]bool{}
 	for _, ev := range events {

@@ -163,7 +163,7 @@ func TestSnippet(t *testing.T) {
 	}
 }
 
-// TestWrite checks that the files are the pages that the handler serves, but for the search.
+// TestWrite checks that the files equal the pages that the handler serves, except for the search.
 func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	if err := Write(dir); err != nil {

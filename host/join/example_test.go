@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// onlyNotes runs one program in one directory, and passes on what the server writes to it.
+// onlyNotes runs one program in one directory, and passes the server's lines to it.
 type onlyNotes struct{}
 
 func (onlyNotes) Start(_ context.Context, l host.Launch, start func(spawn.Command) error) error {

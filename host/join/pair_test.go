@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestPair checks what is sent for a code, and which answers are a token: one to the server alone, and not longer than a token can be.
+// TestPair checks the request for a code, and which answers are accepted as a token: only those of the server, and only up to the
+// maximum length of a token.
 func TestPair(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -209,7 +209,7 @@ func TestRun_cut(t *testing.T) {
 	must(t, m.end(t))
 }
 
-// A link whose packets disappear is given up within the time for a pong.
+// A link is closed after the pong timeout if packets are lost.
 func TestRun_silent(t *testing.T) {
 	s := newServer(t)
 	m := joining(t, s, times{min: time.Millisecond, max: 4 * time.Millisecond, ping: 10 * time.Millisecond, pong: 500 * time.Millisecond, dial: 200 * time.Millisecond})
@@ -386,7 +386,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// One server has one directory, however its address is written.
+// One server has one directory, for each spelling of its address.
 func TestHostDir(t *testing.T) {
 	want, err := HostDir("/d", "https://s.example")
 	must(t, err)

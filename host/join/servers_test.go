@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestRun_servers ends the server of a machine: the machine joins another one that it was told of, with the agent that runs, also after a
-// start of the machine's program.
+// TestRun_servers ends the server of a machine: the machine joins another server from its list, with the running agent, also after a
+// restart of the machine's program.
 func TestRun_servers(t *testing.T) {
 	one, two := newServer(t), newServer(t)
 	one.tells.Store(&[]string{one.address(), two.address(), "https://elsewhere.example", "http://not.loopback.example", "nonsense"})
@@ -41,7 +41,8 @@ func TestRun_servers(t *testing.T) {
 	must(t, await(t, ended, "the end of Run"))
 }
 
-// TestRun_otherRefuses refuses the token at a server that was told: only the configured one ends the program.
+// TestRun_otherRefuses refuses the token at a server from the list: only a refusal of the configured server
+// ends the program.
 func TestRun_otherRefuses(t *testing.T) {
 	one, two := newServer(t), newServer(t)
 	one.tells.Store(&[]string{two.address()})

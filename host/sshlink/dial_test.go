@@ -34,7 +34,7 @@ while [ "$1" != -- ]; do shift; done
 cd %[1]s/home && HOME=%[1]s/home XDG_CACHE_HOME= PATH=%[2]s exec /bin/sh -c "$3"
 `
 
-// newFakeSSH returns a machine whose parley is a script with a text.
+// newFakeSSH returns a machine with a script of this text as its parley.
 func newFakeSSH(t *testing.T, program string) *fakeSSH {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)
@@ -131,7 +131,7 @@ func TestDial(t *testing.T) {
 	}
 }
 
-// TestDial_fails checks that an error has what ssh or the program has printed.
+// TestDial_fails checks that an error contains the output of ssh or of the program.
 func TestDial_fails(t *testing.T) {
 	f := newFakeSSH(t, "echo no agent can be offered >&2; exit 1")
 	c, err := Dial(within(t), f.options)

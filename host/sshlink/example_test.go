@@ -6,7 +6,7 @@ import (
 	"github.com/seed7221b0f9/parley/host/sshlink"
 )
 
-// A text of --ssh names a destination of ssh, and flags of parley host join there.
+// The value of --ssh contains a destination of ssh, and flags of parley host join there.
 func ExampleParse() {
 	o, err := sshlink.Parse("dev@buildbox,dir=src,max-mode=acceptEdits")
 	fmt.Println(o.Name, o.Destination, o.Args, err)

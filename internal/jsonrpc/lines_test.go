@@ -12,8 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/kept"
 )
 
-// TestLines checks what a conversation does that another process has begun: nothing is written for the past, a call of the past gets
-// its answer, and the requests without an answer are handled after the last line, one that was cancelled with an ended context.
+// TestLines checks a conversation that another process has begun: no earlier line is written again, an earlier call gets its answer,
+// and requests without an answer are handled after the last line; a cancelled one gets an ended context.
 func TestLines(t *testing.T) {
 	past := []kept.Line{
 		{Input: true, Text: `{"id":7,"method":"long"}`},

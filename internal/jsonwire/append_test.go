@@ -45,7 +45,8 @@ func FuzzAppendString(f *testing.F) {
 	})
 }
 
-// TestQuoted checks that the parts of a string make what AppendString gives, wherever it is cut, and that they are short.
+// TestQuoted checks that the pieces of a string add up to the result of AppendString, wherever it is cut, and that they
+// are short.
 func TestQuoted(t *testing.T) {
 	for _, unit := range []string{"a", "é", "漢", "😀", "\"\n\\", "\xff", "\x80\x80\x80\x80\x80", "a\xc3", "\u2028"} {
 		for _, head := range []string{"", "x", "xy", "xyz"} {

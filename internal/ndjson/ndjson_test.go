@@ -254,7 +254,7 @@ func TestWriter_ctx(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	}
-	// The line that had begun is written completely, the other one never.
+	// The line that had begun is written completely, the waiting one is not written.
 	rest := make(chan string)
 	go func() {
 		all, _ := io.ReadAll(pr)
@@ -313,7 +313,8 @@ func TestWriter_afterHalfALine(t *testing.T) {
 	}
 }
 
-// TestWriter_parts checks that a line in parts is one line among others, and that nothing follows one that broke.
+// TestWriter_parts checks that a line in parts is written as one line among others, and that no line is written
+// after a broken one.
 func TestWriter_parts(t *testing.T) {
 	pr, pw, err := os.Pipe()
 	if err != nil {

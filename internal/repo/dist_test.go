@@ -19,8 +19,8 @@ import (
 	"testing"
 )
 
-// TestDist packs the command for this system as make dist does for every one. What it makes has the right checksums, and the program of the
-// archive and that of the Debian package work. The other systems are type-checked by scripts/lint.
+// TestDist packs the command for this system as make dist does for every system. The checksums are correct, and the programs in the archive
+// and in the Debian package work. scripts/lint type-checks the other systems.
 func TestDist(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("scripts/dist needs a shell")

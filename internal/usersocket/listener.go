@@ -8,7 +8,8 @@ import (
 	"sync"
 )
 
-// RuntimeVariable names directories that stay while a service of systemd is restarted, unlike its temporary directory.
+// RuntimeVariable is the environment variable with the runtime directories of a systemd service, which survive its
+// restart; its temporary directory does not.
 const RuntimeVariable = "RUNTIME_DIRECTORY"
 
 // Listener is an open socket.

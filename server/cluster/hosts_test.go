@@ -10,7 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/cluster"
 )
 
-// TestHosts owns a host from two servers: one at a time, with rising epochs, found by its directory and not by a copy of it.
+// TestHosts makes two servers own a host in turn: one at a time, with rising epochs. The host is found by its directory, but
+// not by a copy of it.
 func TestHosts(t *testing.T) {
 	url, dir := start(t), filepath.Join(t.TempDir(), "data")
 	c := join(t, url, "one", key)

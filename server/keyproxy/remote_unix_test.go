@@ -113,7 +113,7 @@ func (w *remoteWorld) key(address, token string, dial ...string) string {
 
 const refused = "401 Unauthorized"
 
-// The tokens of a server work for the next one, with its key. They end with the sessions that it takes over, and with Settle for others.
+// The tokens of a server work with the next one and its key. They end with the sessions that it takes over; Settle ends the others.
 func TestRemote(t *testing.T) {
 	w := newRemoteWorld(t)
 	first := w.open("key-1")
@@ -160,7 +160,7 @@ func TestRemote(t *testing.T) {
 	}
 }
 
-// A process that has died is started again by the next grant. Revoking a token that ended with it starts none.
+// A dead process is restarted by the next grant. Revoking a token that ended with it starts no process.
 func TestRemote_died(t *testing.T) {
 	w := newRemoteWorld(t)
 	r := w.open("key")
@@ -288,7 +288,7 @@ func TestControl_invalid(t *testing.T) {
 	}
 }
 
-// The hosts of the list are those of the server that connected last.
+// The allowed hosts are those of the server that connected last.
 func TestRemote_allow(t *testing.T) {
 	w := newRemoteWorld(t)
 	to := echo(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/keyproxy"
 )
 
-// echo returns the address of a server that sends back what it gets, and then its end.
+// echo returns the address of a server that sends back its input, and then closes.
 func echo(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

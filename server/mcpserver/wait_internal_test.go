@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// service has one session, which goes through a list of states, each with a message.
+// service has one session that goes through a list of states, each with a message.
 type service struct {
 	states  []api.SessionSummary
 	looks   int

@@ -129,7 +129,8 @@ func TestConfined_names(t *testing.T) {
 	must(t, os.Symlink(filepath.Join(w.dir, "outside", "secret.txt"), filepath.Join(w.repo, "linked.txt")))
 	mark := filepath.Join(w.dir, "mark")
 	tree := w.tree()
-	// A link itself can be reverted and committed, and its name is one of a branch; the repository can be read as a user reads it.
+	// A link itself can be reverted and committed, its name may be a branch, and the repository can be read like a user reads
+	// it.
 	harmless := map[string]bool{"a revert of linked.txt": true, "a commit of linked.txt": true, "reading .git/config": true}
 	for _, branch := range []string{"link/secret.txt", "linked.txt"} {
 		harmless["a worktree on "+branch], harmless["a worktree at "+branch] = true, true

@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// inputs returns how many lines with a text the agent has read, and ends the server.
+// inputs returns the number of lines with a text that the agent has read, and ends the server.
 func (c *hostStage) inputs(text string) (n int) {
 	c.Helper()
 	c.leave()
@@ -98,7 +98,8 @@ func TestAnswered_moving(t *testing.T) {
 	}
 }
 
-// TestAnswered_past adopts an agent whose lines since the last record have a request that was answered, or the end of one that is open.
+// TestAnswered_past adopts an agent with a request in the lines since the last record that was answered, or with the end of an open
+// one.
 func TestAnswered_past(t *testing.T) {
 	ask := &event.PermissionRequest{Kind: event.PermissionTool, RequestID: "r", ToolUseID: "tu", ToolName: "Bash", Input: `{}`}
 	end := &event.PermissionResolved{RequestID: "r", Behavior: "cancelled"}
@@ -200,7 +201,8 @@ func TestAnswered_stolen(t *testing.T) {
 	}
 }
 
-// TestAnswered_refused answers with what the agent refuses: the request is open again, and the next answer counts.
+// TestAnswered_refused gives an answer that the agent refuses: the request is open again, and the next answer
+// counts.
 func TestAnswered_refused(t *testing.T) {
 	c := newStage(t, Opened{})
 	p := c.connect()
@@ -221,7 +223,8 @@ func TestAnswered_refused(t *testing.T) {
 	c.inState(Running)
 }
 
-// TestAnswered_turnEnds ends a turn with an open request while the agent has one more prompt: no request is open, so the session waits for nobody.
+// TestAnswered_turnEnds ends a turn with an open request while the agent has another prompt: the request is closed, so that the session waits for
+// no person.
 func TestAnswered_turnEnds(t *testing.T) {
 	prompt, _ := event.NewPrompt(&event.PermissionRequest{RequestID: "r"})
 	c := core{State: RequiresAction, Requests: []pendingPrompt{{Prompt: prompt}}, Inputs: []input{{ID: "one", Status: inputDelivered}, {ID: "two", Status: inputSent}}}

@@ -67,7 +67,7 @@ func (l *faultyLog) has(texts ...string) (n int) {
 	return n
 }
 
-// faultyStore has one log.
+// faultyStore is a store with a single log that can fail.
 type faultyStore struct {
 	*memStore
 	log *faultyLog

@@ -217,7 +217,7 @@ var clientCalls = []clientCall{
 		}},
 }
 
-// elsewhere are the calls that other tests make, because they need more than an idle session.
+// elsewhere are calls that other tests cover, because they need more than an idle session.
 var elsewhere = []string{
 	"Details.Continue", "Requests.PermissionRespond", "Requests.QuestionRespond", "Reviews.Comment", "Reviews.Remove", "Reviews.Send", "Reviews.Update",
 	"Terminals.Following", "Terminals.Lives", "Workspaces.Branch", "Workspaces.Commit", "Workspaces.Diff", "Workspaces.Merge", "Workspaces.Push",
@@ -272,7 +272,8 @@ func callStage(t *testing.T, bare bool) (*stage, *puppet) {
 	return c, p
 }
 
-// TestCalls checks every call of a client: its result, what the agent and the log get, and the core afterwards, which the log folds to.
+// TestCalls checks every call of a client: its result, its effects on the agent and the log, and the core afterwards, which must equal
+// the fold of the log.
 func TestCalls(t *testing.T) {
 	named := map[string]bool{}
 	for _, name := range elsewhere {
@@ -532,7 +533,7 @@ func (c *stage) running() (id string) {
 	return id
 }
 
-// TestInterrupt checks what an interrupt reports and stores in a turn.
+// TestInterrupt checks the result of an interrupt and its record in a turn.
 func TestInterrupt(t *testing.T) {
 	c, p := callStage(t, false)
 	c.turn("work")

@@ -74,8 +74,8 @@ func TestCreate_fails(t *testing.T) {
 	}
 }
 
-// TestCreate checks what a new session has: its parameters without secrets in the log, its secrets for the agent, its title, and the
-// past of the session that it continues.
+// TestCreate checks a new session: its parameters without secrets in the log, its secrets for the agent, its title, and the history
+// of the session that it continues.
 func TestCreate(t *testing.T) {
 	c := emptyStage(t)
 	c.opts.AllowBypass = true
@@ -217,7 +217,7 @@ func TestLoad_snapshot(t *testing.T) {
 	}
 }
 
-// TestOpen_fails checks what the start does with a store and directories that cannot be read.
+// TestOpen_fails checks a start with an unreadable store and unreadable directories.
 func TestOpen_fails(t *testing.T) {
 	c := newStage(t, Opened{Tenant: "ten", Params: api.ConnectParams{Title: "T"}})
 	c.unloaded()
@@ -268,7 +268,8 @@ func TestOpen_fails(t *testing.T) {
 	}
 }
 
-// TestDelete_fails checks that a session whose log cannot be deleted returns the reason, and what a deletion removes.
+// TestDelete_fails checks that deleting a session returns the reason if its log cannot be deleted, and which files a
+// deletion removes.
 func TestDelete_fails(t *testing.T) {
 	c := newStage(t, Opened{Params: api.ConnectParams{CWD: "/d", MCPServers: `{"a":1}`}})
 	c.connect()

@@ -101,7 +101,7 @@ func (p *hostedPuppet) set(kept int64, orphan string) {
 	*p.kept, *p.orphan = kept, orphan
 }
 
-// events are those of a line of the agent.
+// events returns the events of a line of the agent.
 func (p *hostedPuppet) lineEvents(line string) []event.Event {
 	word, rest, _ := strings.Cut(line, " ")
 	switch word {
@@ -214,7 +214,7 @@ func (p *hostedPuppets) Adopt(_ context.Context, id string, opts agent.Options, 
 	return p.session(a.Process, a), nil
 }
 
-// unadoptable is a provider whose agents no other server can take over.
+// unadoptable is a provider with agents that cannot be adopted.
 type unadoptable struct{ p *hostedPuppets }
 
 func (u unadoptable) Name() string { return "claude" }
@@ -589,7 +589,7 @@ func TestHost_orphanInput(t *testing.T) {
 	}
 }
 
-// An idle agent with many lines at the host is ended; one that works gives its lines up, once for each step.
+// An idle agent with many lines at the host is ended; a working one releases its lines once for each step.
 func TestHost_kept(t *testing.T) {
 	c := newHostStage(t)
 	c.begin()
@@ -624,7 +624,7 @@ func TestHost_kept(t *testing.T) {
 	c.await("the idle agent is ended", func() bool { return p.got("Close") && len(c.left()) == 0 })
 }
 
-// Only lines that the log has are given up, and lines that it has none of later.
+// Only lines that are in the log, and before any line that is not, are released.
 func TestHost_keptUnstored(t *testing.T) {
 	c := newHostStage(t)
 	c.begin()
@@ -668,7 +668,7 @@ func TestHostOptions_agent(t *testing.T) {
 	}
 }
 
-// A server whose host has another owner does not take it back, and one that has left it starts no agent.
+// A server does not take back a host with another owner, and starts no agent after it has left the host.
 func TestHost_fenced(t *testing.T) {
 	c := newHostStage(t)
 	old := c.host

@@ -160,7 +160,7 @@ func TestCloseRequests(t *testing.T) {
 	}
 }
 
-// The text of an input, for titles, is that of its text blocks.
+// The text of an input, used for titles, is the text of its text blocks.
 func TestInput_text(t *testing.T) {
 	for content, want := range map[event.JSON]string{
 		`"words"`: "words",

@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestLarge checks that the record of a large message, in pieces, is the one that it has in one place.
+// TestLarge checks that the pieces of a large message's record equal the record in one piece.
 func TestLarge(t *testing.T) {
 	short.SkipQuick(t, "encodes large messages")
 	text := strings.Repeat("a\"é\n", largeMessage/4)

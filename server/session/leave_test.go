@@ -125,7 +125,8 @@ func TestLeave_streamed(t *testing.T) {
 	}
 }
 
-// An agent in a box of a host is taken over if the session has the same box now, and ended if it has another, or none.
+// An agent in a box of a host is taken over if the session has the same box now, and ended if it has another one or
+// none.
 func TestLeave_box(t *testing.T) {
 	one, two := &api.Box{Kind: "bwrap", Network: "on"}, &api.Box{Kind: "bwrap", Network: "off"}
 	for name, tt := range map[string]struct {

@@ -250,8 +250,8 @@ type holedStore struct {
 
 func (s *holedStore) Log(string) Log { return s.log }
 
-// An event that cannot be read is an error in a whole log and before a loss, and is left out behind a loss. All others are folded, and the
-// numbers go on after the last.
+// An unreadable event is an error in an undamaged log and before a loss, and is skipped after a loss. All other events are folded, and the
+// numbers continue after the last.
 func TestReadAround(t *testing.T) {
 	for name, tt := range map[string]struct {
 		lost   []eventlog.Damage

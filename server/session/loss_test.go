@@ -94,7 +94,7 @@ func begins(t *testing.T, v *Viewer, before string) {
 	}
 }
 
-// TestEpochWith checks that the epoch of a session is that of its log, and another one for each set of losses.
+// TestEpochWith checks that the epoch of a session is that of its log, and differs for each set of losses.
 func TestEpochWith(t *testing.T) {
 	one, two := eventlog.Damage{From: 1, To: 2}, eventlog.Damage{From: 12, To: 12}
 	seen := map[string]bool{}

@@ -251,7 +251,8 @@ func TestMachine_away(t *testing.T) {
 	}
 }
 
-// An agent that is gone when its machine is back was interrupted. An agent of no session is ended.
+// An agent that has ended before its machine is back was interrupted. An agent without a session is
+// ended.
 func TestMachine_agentExited(t *testing.T) {
 	c := newMachineStage(t)
 	c.beginThere()

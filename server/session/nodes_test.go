@@ -195,7 +195,8 @@ func (n *node) follows() int {
 	return len(n.followers.all)
 }
 
-// sees reads messages of a viewer until one has a text. The numbers of the messages have no gap.
+// sees reads messages of a viewer until one contains a text, and checks that their numbers have no
+// gap.
 func sees(t *testing.T, v *Viewer, text string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

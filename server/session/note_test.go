@@ -27,9 +27,9 @@ func (n *faultyNotices) Add(_ context.Context, events []webhook.Event) error {
 	return n.fail
 }
 
-// TestNotes checks the events for webhooks: each once, with its tenant and position, also if the outbox
-// could not be written at first. Until it has them the log has no snapshot after them, because a load
-// reports the events after the snapshot.
+// TestNotes checks the events for webhooks: each is sent once, with its tenant and position, even if
+// the outbox could not be written at first. Until they are stored there is no later snapshot, because a
+// load reports only the events after the snapshot.
 func TestNotes(t *testing.T) {
 	s, st := memSessions(t)
 	notices := &faultyNotices{fail: errors.New("full")}

@@ -252,7 +252,8 @@ type modes struct{ agent.Session }
 func (modes) SetMode(context.Context, string) error { return nil }
 func (modes) Modes() []string                       { return []string{"plan", "bypassPermissions"} }
 
-// TestCapabilitiesOf checks what clients are told of an agent with every feature, and of one with none.
+// TestCapabilitiesOf checks the reported capabilities of an agent with every feature, and of one with
+// none.
 func TestCapabilitiesOf(t *testing.T) {
 	p := newPuppets()
 	all := agent.CapabilitiesOf(p, &puppet{bare: newBare("x")})
@@ -336,7 +337,8 @@ func TestWatchStall(t *testing.T) {
 	})
 }
 
-// TestTitle_prompt checks that a session of an agent that makes no titles has that of its prompt, named so.
+// TestTitle_prompt checks that a session gets its prompt as a title, marked as such, if its agent makes no
+// titles.
 func TestTitle_prompt(t *testing.T) {
 	c := newStage(t, Opened{})
 	c.puppets.bare = true

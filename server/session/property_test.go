@@ -579,8 +579,8 @@ func TestEnvelope(t *testing.T) {
 	}
 }
 
-// TestPartialText_acrossRecords checks that a crash keeps a block from its first word, also if a
-// record was written in the middle of it.
+// TestPartialText_acrossRecords checks that a block is complete from its first word after a crash,
+// even if a record was written in the middle of it.
 func TestPartialText_acrossRecords(t *testing.T) {
 	s, st := memSessions(t)
 	id := Prefix + "partial"

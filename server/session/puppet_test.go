@@ -449,7 +449,7 @@ func (l *brokenLog) PutSnapshot(ctx context.Context, seq, sub uint64, data []byt
 
 func (l *brokenLog) Delete(context.Context) error { return l.err("Delete") }
 
-// brokenStore has one log, which every session uses.
+// brokenStore is a store with a single broken log for every session.
 type brokenStore struct {
 	*memStore
 	log  *brokenLog
@@ -531,7 +531,7 @@ func emptyStage(t *testing.T) *stage {
 	return c
 }
 
-// state returns what the log and the core have, as text.
+// state returns the content of the log and the core as text.
 func (c *stage) state() string {
 	c.Helper()
 	var text string

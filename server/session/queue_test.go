@@ -444,7 +444,7 @@ func TestNow_sending(t *testing.T) {
 	}
 }
 
-// A session that has ended is not ended again, and one without an agent is ended once.
+// A session that has ended cannot be ended again; one without an agent is ended once.
 func TestEnd_again(t *testing.T) {
 	c := newStage(t, Opened{Params: api.ConnectParams{CWD: "/d"}})
 	c.connect()
@@ -464,7 +464,7 @@ func TestEnd_again(t *testing.T) {
 	}
 }
 
-// A request of a person is not stored, and not in effect, while what the agent has done before cannot be.
+// A person's request is not stored and has no effect while earlier actions of the agent cannot be stored.
 func TestCommit_behind(t *testing.T) {
 	c := newStage(t, Opened{Params: api.ConnectParams{CWD: "/d"}})
 	p := c.connect()

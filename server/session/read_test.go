@@ -24,7 +24,8 @@ func (c *countedContext) AfterFunc(func()) (stop func() bool) {
 	return func() bool { c.children.Add(-1); return true }
 }
 
-// TestRead_fails checks that a session that cannot be read leaves no context behind, whatever fails.
+// TestRead_fails checks that a session that cannot be read leaves no context open, for every failing
+// step.
 func TestRead_fails(t *testing.T) {
 	broken := errors.New("broken")
 	record, err := record{Time: "t", Msg: []byte(`{"type":"session_state","state":"idle"}`)}.encode()

@@ -22,7 +22,8 @@ func (c *hostStage) cut() {
 	c.await("the agent is adopted again", func() bool { return c.puppets.calls.got("Adopt agent-1") })
 }
 
-// A server whose host has dropped it connects again and has every event once: a turn, its open request and later prompts do not notice.
+// A server that was dropped by its host connects again and has every event once: a turn, its open request and later prompts are not
+// affected.
 func TestHost_relink(t *testing.T) {
 	c := newHostStage(t)
 	c.begin()
@@ -83,7 +84,8 @@ func TestHost_relinkAnswer(t *testing.T) {
 	c.await("the agent is adopted", func() bool { return c.puppets.calls.got("Adopt agent-1") })
 }
 
-// An agent that starts while the link is lost starts over the next one, and is not taken for one that is left.
+// An agent that starts while the link is lost starts over the next link, and is not mistaken for a leftover
+// one.
 func TestHost_relinkStart(t *testing.T) {
 	c := newHostStage(t)
 	c.begin()
@@ -148,8 +150,7 @@ func TestHost_relinkStop(t *testing.T) {
 	})
 }
 
-// A server that another one has replaced as owner of the host takes nothing back: its sessions keep their state, and calls to their agents
-// fail.
+// A server that was replaced as the owner of the host takes no agent back: its sessions keep their state, and calls to their agents fail.
 func TestHost_relinkFenced(t *testing.T) {
 	c := newHostStage(t)
 	c.begin()

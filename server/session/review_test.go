@@ -101,7 +101,8 @@ func TestCommentPlaced(t *testing.T) {
 	}
 }
 
-// TestReviews_change checks what each change does to a comment in each state, that a refused one does nothing, and that all is in the log.
+// TestReviews_change checks the effect of each change on a comment in each state, that a refused change has none, and that every change is
+// logged.
 func TestReviews_change(t *testing.T) {
 	long := strings.Repeat("x", maxCommentText+1)
 	for _, state := range []string{commentOpen, commentSent, commentResolved} {

@@ -149,8 +149,8 @@ func TestMessageName(t *testing.T) {
 	}
 }
 
-// TestImport checks that a new session has the past of the agent's session: all messages in order, without deltas, in writes of a limited
-// size, and only of an agent that keeps it.
+// TestImport checks that a new session has the history of the agent's session: all messages in order, without deltas, in writes of a
+// limited size, and only if the agent keeps a history.
 func TestImport(t *testing.T) {
 	c := emptyStage(t)
 	const many = 2*maxBatch + 3

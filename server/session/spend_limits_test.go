@@ -118,7 +118,7 @@ func TestSpending_tells(t *testing.T) {
 	}
 }
 
-// TestSpending_shared checks that a limit of several sessions that one of them reaches stops the others too, and a limit of the one session does not.
+// TestSpending_shared checks that reaching a limit of several sessions stops all of them, and reaching a session's own limit stops only that one.
 func TestSpending_shared(t *testing.T) {
 	for _, shared := range []bool{true, false} {
 		s, _ := memSessions(t)

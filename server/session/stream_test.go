@@ -96,8 +96,8 @@ func TestStream_restart(t *testing.T) {
 	}
 }
 
-// The end of a turn keeps every block that is open: its text, once, with one end, which is marked where the agent has not ended it. A block that
-// begins again is the new one.
+// The end of a turn keeps every open block: its text, once, with one end, which is marked if the agent has not ended the block. A restarted
+// block replaces the earlier one.
 func TestStream_cut(t *testing.T) {
 	h := event.Header{MessageID: "m"}
 	s := &stream{}

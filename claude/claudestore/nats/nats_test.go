@@ -67,7 +67,8 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// TestStore_text keeps the text of entries, also of one that is larger than a message of NATS.
+// TestStore_text checks that the text of entries is kept, even of one that is larger than a NATS
+// message.
 func TestStore_text(t *testing.T) {
 	js := connect(t)
 	s := open(t, js, "")
@@ -90,7 +91,8 @@ func TestStore_text(t *testing.T) {
 	}
 }
 
-// TestStore_writers lets stores append to one session at the same time: each entry is there once, and those of each writer are in order.
+// TestStore_writers appends to one session from several stores at the same time: each entry is stored once, and the entries of each
+// writer keep their order.
 func TestStore_writers(t *testing.T) {
 	js := connect(t)
 	const writers, appends = 4, 10
@@ -130,7 +132,7 @@ func TestStore_writers(t *testing.T) {
 	}
 }
 
-// TestStore_cut reads a transcript whose last writer has ended in the middle of a record: the record does not count, and the next one does.
+// TestStore_cut reads a transcript whose last writer exited in the middle of a record: that record is ignored, and the next one is read.
 func TestStore_cut(t *testing.T) {
 	js := connect(t)
 	s := open(t, js, "")

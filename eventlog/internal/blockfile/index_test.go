@@ -20,7 +20,7 @@ type indexed struct {
 	deleted            []uint64
 }
 
-// indexTotals are what an index says of all blocks.
+// indexTotals are the totals of an index over all blocks.
 type indexTotals struct{ msgs, bytes, first, last uint64 }
 
 const indexBase = 1_700_000_000_000_000_000
@@ -67,7 +67,7 @@ func sign(data []byte) []byte {
 	return hash.Sum(data)
 }
 
-// TestReadIndex reads what an index says, and rejects one that contradicts itself or is incomplete.
+// TestReadIndex reads an index, and rejects one that contradicts itself or is incomplete.
 func TestReadIndex(t *testing.T) {
 	blocks := []indexed{
 		{number: 3, size: 100, first: 11, last: 20, firstTime: 5, endTime: 7, deleted: []uint64{12, 13, 20}},

@@ -47,7 +47,8 @@ func (a *assembly) program() (name, text string, err error) {
 	return name, string(formatted), err
 }
 
-// TestGuides_files checks that docs/guide/testdata has the program of every page that has one.
+// TestGuides_files checks that docs/guide/testdata contains the program of every page with a
+// program.
 func TestGuides_files(t *testing.T) {
 	root := checkout.Root()
 	programs := filepath.Join(root, "docs", "guide", "testdata")

@@ -10,8 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/checkout"
 )
 
-// Peer returns the directory node_modules of what scripts/install-peers has installed for a name, such as adapter. Without it it skips the
-// test with a reason; it fails the test with CI=true.
+// Peer returns the directory node_modules of a peer that scripts/install-peers has installed, such as adapter. Without it the test is
+// skipped with a reason, or fails with CI=true.
 func Peer(tb testing.TB, name string) string {
 	tb.Helper()
 	missing := tb.Skipf

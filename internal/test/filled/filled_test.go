@@ -86,7 +86,8 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestConverted checks that a field without an effect, and one with the value of another, are failures.
+// TestConverted checks that a field without an effect, and a field with another field's value, are
+// failures.
 func TestConverted(t *testing.T) {
 	type pair struct{ A, B string }
 	from := filled.Of[pair](t)

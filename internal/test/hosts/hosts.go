@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// patience is how long a host may take to end by itself: one without an owner and agents waits for ten seconds.
+// patience limits the time in which a host ends by itself: without an owner and agents it waits for ten
+// seconds.
 const patience = 20 * time.Second
 
 // Left returns an error if hosts run that are this test's program, on a system that reports them. Those of other programs, such as tests

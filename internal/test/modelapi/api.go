@@ -25,7 +25,7 @@ var ids atomic.Int64
 
 func newID(prefix string) string { return fmt.Sprintf("%s_%d", prefix, ids.Add(1)) }
 
-// send writes an event with its name, or one without.
+// send writes an event, with a name or without.
 func send(w io.Writer, name string, data object) {
 	text, err := json.Marshal(data)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 // Disk is the directory of a disk.
 type Disk string
 
-// Mount mounts a disk of so many MiB until the test ends. It skips the test where it may not mount any.
+// Mount mounts a disk of this size in MiB until the test ends. It skips the test if it has no
+// permission to mount one.
 func Mount(t testing.TB, mib int) Disk {
 	t.Helper()
 	if os.Geteuid() != 0 {

@@ -38,7 +38,7 @@ func (c *loop) ask(a *ask) {
 	c.putEarly(a.call == "")
 }
 
-// putEarly shows the questions whose calls were shown, or all of them.
+// putEarly shows the questions with calls that are already shown, or all questions.
 func (c *loop) putEarly(all bool) {
 	c.early = slices.DeleteFunc(c.early, func(a *ask) bool {
 		if !all && !c.out.shows(a.call) {

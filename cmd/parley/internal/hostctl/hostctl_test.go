@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// List, stop and logs work without a host, and with one that a server owns, and that keeps its
+// List, stop and logs work without a host, and with a host that a server owns and that keeps its
 // agents.
 func TestHost(t *testing.T) {
 	dir := t.TempDir()

@@ -166,7 +166,7 @@ func prompt(content string) string {
 	return `{"type":"user","message":{"role":"user","content":` + content + `}}`
 }
 
-// The lines of a server that was taken over. None reaches the agent.
+// Lines of a compromised server. None reaches the agent.
 func TestLine_hostile(t *testing.T) {
 	p := limits(t, DefaultMode)
 	for name, line := range map[string]string{
@@ -254,7 +254,7 @@ func TestLine_hostile(t *testing.T) {
 	}
 }
 
-// Changes of the permissions that exceed the limits are taken out of answers, and the rest holds for the session alone.
+// Permission updates that exceed the limits are removed from answers, and the others apply only to the session.
 func TestLine_limited(t *testing.T) {
 	const rule = `{"type":"addRules","rules":[{"toolName":"Bash"}],"behavior":"allow","destination":%q}`
 	session := fmt.Sprintf(rule, "session")

@@ -267,7 +267,8 @@ type other struct{ agent.Provider }
 
 func (other) Name() string { return "codex" }
 
-// A machine without agents, directories or a ceiling that exist is refused.
+// New returns an error for a machine without agents, and for directories or a ceiling that do not
+// exist.
 func TestNew(t *testing.T) {
 	good := newMachine(t, nil)
 	for name, o := range map[string]Options{

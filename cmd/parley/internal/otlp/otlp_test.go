@@ -162,7 +162,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// An overloaded collector is retried, one that refuses is not.
+// Requests to an overloaded collector are retried, refused requests are not.
 func TestExport_again(t *testing.T) {
 	for _, tt := range []struct {
 		statuses []int

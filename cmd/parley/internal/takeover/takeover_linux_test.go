@@ -20,7 +20,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/usersocket"
 )
 
-// roleVariable makes the test binary one of the two processes: a deaf server or a successor that never serves.
+// roleVariable makes the test binary play a server that does not answer, or a successor that never serves.
 const roleVariable = "PARLEY_TAKEOVER_ROLE"
 
 func TestMain(m *testing.M) {

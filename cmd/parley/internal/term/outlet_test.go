@@ -69,7 +69,7 @@ func TestOutlet(t *testing.T) {
 	if n, err := o.Write([]byte(evil)); err != nil || n != len(evil) {
 		t.Errorf("wrote %d of %d, %v", n, len(evil), err)
 	}
-	// A look of this program is kept, one that hides text is not.
+	// A style of this program is kept; one that hides text is removed.
 	if want := "a]0;t[31mb2Jcdé\uFFFD\x1b[31m8\n"; got.String() != want {
 		t.Errorf("on a terminal: %q, want %q", got.String(), want)
 	}

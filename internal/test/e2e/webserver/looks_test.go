@@ -33,7 +33,7 @@ func (t *scene) delegate() error {
 	return t.answer("", text("It has one caller."))
 }
 
-// background leaves a command running whose task has no words of its own.
+// background leaves a command running; its task has no description.
 func (t *scene) background() error {
 	id := t.next("toolu")
 	if err := t.answer("", tool(id, "Bash", obj{"command": "npm run docs -- --watch", "description": "Serve the docs", "run_in_background": true})); err != nil {

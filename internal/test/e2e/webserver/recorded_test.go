@@ -24,8 +24,8 @@ import (
 // commas) and of agents of the Agent Client Protocol.
 type recordings struct{ wire, codex, acp string }
 
-// show plays recordings to the page: "wire", "codex" or "acp", then "varied" to add what no version knows yet, "asks" to leave the
-// requests of all of them open in place of the conversations, and the name of one recording instead of all.
+// show plays recordings to the page. The arguments: "wire", "codex" or "acp"; "varied" adds unknown kinds and members; "asks"
+// shows only their requests, and leaves them open; the name of a recording selects it.
 func (t *scene) show(words []string) error {
 	v := &variation{}
 	var asks []event.Event
@@ -145,7 +145,8 @@ func rootThreads(lines []codexrec.Line) (list []string) {
 	return list
 }
 
-// limitOfRecording bounds a recording of an agent that waits for what a varied conversation no longer has.
+// limitOfRecording limits the time of a recording with an agent that waits for a line that a varied
+// conversation lacks.
 const limitOfRecording = 20 * time.Second
 
 // showACP runs recorded agents below the real client, which acts as the recorded one did.
@@ -170,7 +171,7 @@ func (t *scene) showACP(name string, v *variation, out func(...event.Event)) err
 	return nil
 }
 
-// acpPlayer repeats what a recorded client did.
+// acpPlayer repeats the requests of a recorded client.
 type acpPlayer struct {
 	r       *acptest.Recording
 	dir     string

@@ -30,7 +30,7 @@ const marker = "future_field"
 // texts are the members that sentences and results come in. An agent may wrap them in tags for the model.
 var texts = []string{"message", "reason", "detail", "details", "output", "stdout", "stderr", "aggregatedOutput", "content", "text", "result"}
 
-// tagged returns a text in tags that nobody knows.
+// tagged returns a text in unknown tags.
 func tagged(text string) string {
 	return "<quantum_notes>\n" + text + "\n</quantum_notes>\n<quantum_id>0123456789abcdef0123</quantum_id>"
 }
