@@ -82,3 +82,37 @@ func TestNodes_withoutCluster(t *testing.T) {
 		}
 	}
 }
+
+// TestCluster_forget declares the machine of a server gone. While the server runs, for an unknown machine, and for a caller who is not an administrator the
+// hosts stay.
+func TestCluster_forget(t *testing.T) {
+	h := newCluster(t, 0, eventlog.DefaultLeaseTTL)
+	h.machine = func(n int) string { return []string{"first", "second"}[n] }
+	one, two := h.add(h.urls), h.add(h.urls)
+	h.eventually("the second server knows the host of the first", func() bool { return two.nodes()[one.server.peers.Node()].Hosts == 1 })
+	forget := func(token, machine string, want api.Reason) {
+		t.Helper()
+		err := two.client(token).Call(two.ctx(), "nodes.forget", api.NodesForgetParams{Machine: machine}, nil)
+		if err == nil || client.Reason(err) != want {
+			t.Errorf("forgetting the machine %q: %v, want %s", machine, err, want)
+		}
+	}
+	forget(two.token, "first", api.Conflict)
+	forget(two.token, "second", api.Conflict)
+	forget(two.token, "third", api.InvalidParams)
+	forget(two.token, "", api.InvalidParams)
+	if err := one.stop(); err != nil {
+		t.Fatal(err)
+	}
+	for _, role := range []string{"viewer", "operator"} {
+		var made api.TokensCreateResult
+		two.call("tokens.create", api.TokensCreateParams{Name: role, Role: role}, &made)
+		forget(made.Token, "first", api.AuthFailed)
+	}
+	var r api.NodesForgetResult
+	two.call("nodes.forget", api.NodesForgetParams{Machine: "first"}, &r)
+	if r.Hosts != 1 {
+		t.Errorf("%d hosts were removed, want 1", r.Hosts)
+	}
+	forget(two.token, "first", api.InvalidParams)
+}

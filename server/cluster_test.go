@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -40,6 +41,8 @@ type clusterHarness struct {
 	urls string
 	ttl  time.Duration
 	all  []*harness
+	// machine returns the name of the machine of a server, which has a host there; nil means that no server has a host.
+	machine func(n int) string
 }
 
 // newCluster starts servers on a NATS server.
@@ -97,6 +100,17 @@ func (h *clusterHarness) startNode(n *harness, url string) {
 	}
 	opts := n.opts
 	opts.Store, opts.Cluster, opts.Providers = store, c, []agent.Provider{n.provider}
+	leaveHost := func() error { return nil }
+	if h.machine != nil {
+		leases, err := HostLeases(context.Background(), c, h.machine(len(h.all)))
+		if err == nil {
+			opts.Host, err = session.OpenHost(context.Background(), filepath.Join(n.dir, "host"), session.HostOptions{Leases: leases}, opts.Logger)
+		}
+		if err != nil {
+			h.Fatal(err)
+		}
+		leaveHost = opts.Host.Close
+	}
 	if n.server, err = New(context.Background(), opts); err != nil {
 		h.Fatal(err)
 	}
@@ -110,7 +124,7 @@ func (h *clusterHarness) startNode(n *harness, url string) {
 	go func() { served <- n.server.Serve(ctx, l) }()
 	n.stop = sync.OnceValue(func() error {
 		cancel()
-		err := <-served
+		err := errors.Join(<-served, leaveHost())
 		http.DefaultClient.CloseIdleConnections()
 		c.Close()
 		bound, done := context.WithTimeout(context.Background(), wait)

@@ -235,6 +235,8 @@ type hostStage struct {
 	server  *Sessions
 	id      string
 	box     func(agent.Provider, string, bool, []string) *api.Box // of the next server
+	leases  *hostList                                             // of a cluster; nil without one
+	owners  Owners                                                // of a cluster
 }
 
 // newHostStage runs a host in this process, and the first server.
@@ -274,7 +276,11 @@ func (c *hostStage) serve(provider agent.Provider) {
 	}
 	logger := slog.New(slog.NewTextHandler(c.lines, nil))
 	for end := time.Now().Add(10 * time.Second); c.host == nil || !c.host.Used(); {
-		h, err := OpenHost(context.Background(), c.dir, HostOptions{KeepChildren: true}, logger)
+		opts := HostOptions{KeepChildren: true}
+		if c.leases != nil {
+			opts.Leases = c.leases
+		}
+		h, err := OpenHost(context.Background(), c.dir, opts, logger)
 		if err != nil {
 			c.Fatal(err)
 		}
@@ -286,6 +292,9 @@ func (c *hostStage) serve(provider agent.Provider) {
 	c.server, _ = memSessions(c.T, func(o *Options) {
 		o.Store, o.Host, o.Logger, o.List, o.Dir = c.store, h, logger, filepath.Join(c.lists, "list"), c.lists
 		o.Box = c.box
+		if c.leases != nil {
+			o.Owners = c.owners
+		}
 		o.Provider = func(context.Context, string, string) (agent.Provider, []string, error) { return provider, nil, nil }
 	})
 }

@@ -379,7 +379,8 @@ const (
 )
 
 // claimBack loads a session with an agent that this server reaches, and adopts the agent. It asks the owner of the session to release
-// it; an owner that does not answer loses its lease.
+// it; an owner that does not answer loses its lease. The failure is [api.SessionExpired] if the session does not exist or has no agent
+// in the host.
 func (s *Sessions) claimBack(ctx context.Context, id, key string) error {
 	ctx, cancel := context.WithTimeout(ctx, maxClaimTime)
 	defer cancel()
@@ -396,7 +397,11 @@ func (s *Sessions) claimBack(ctx context.Context, id, key string) error {
 		}
 		owner, ownerErr := s.opts.Owners.Owner(ctx, id)
 		if ownerErr == nil && owner != "" && owner != s.opts.Owners.Node() {
-			if err := s.opts.Owners.Yield(ctx, owner, id, key); err != nil {
+			err := s.opts.Owners.Yield(ctx, owner, id, key)
+			if err != nil && FailureOf(err).Reason == api.SessionExpired {
+				return err
+			}
+			if err != nil {
 				s.logger.Debug("the owner of a session does not release it yet", "session", id, "owner", owner, "err", err)
 			}
 		}
