@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // brief has short deadlines for the tests with a hanging CLI.
@@ -21,6 +22,7 @@ const slack = 10 * time.Second
 // Every way to hang ends within its documented limit. If there is a result, Run returns
 // it.
 func TestEveryHangEnds(t *testing.T) {
+	short.SkipQuick(t, "closes many clients")
 	const short = 300 * time.Millisecond
 	long := strings.Repeat("long ", 1<<20)
 	for _, tt := range []struct {

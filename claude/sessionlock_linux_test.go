@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // A session is not taken over from a stopped owner: it would continue writing when it
 // resumes.
 func TestStealFromStoppedOwner(t *testing.T) {
+	short.SkipQuick(t, "starts several processes")
 	t.Parallel()
 	dir := t.TempDir()
 	owner := startOwner(t, dir, "new")

@@ -234,6 +234,7 @@ func cliFleet(cli *claudetest.CLI) int {
 // claude.TestParentIsKilled kills a program with many sessions at random moments. Its leftover
 // processes have ended when the next program has opened the registry.
 func TestParentIsKilled(t *testing.T) {
+	short.SkipQuick(t, "starts several processes")
 	for round := range short.Count(1, 2, 20) {
 		dir, tmp := t.TempDir(), t.TempDir()
 		mark := fmt.Sprint("fleet-", os.Getpid(), "-", round)

@@ -81,6 +81,7 @@ func TestAppend_race(t *testing.T) {
 // TestAppend_largeEvents appends events around the size of a part and of many parts. PARLEY_SOAK=1 makes the
 // largest 100 MB.
 func TestAppend_largeEvents(t *testing.T) {
+	short.SkipQuick(t, "appends large events")
 	largest := short.Count(5_000_000, 5_000_000, 100_000_000)
 	s := open(t, &eventlog.Options{UnsafeNoSync: true})
 	l := s.Log("big")

@@ -102,6 +102,7 @@ func TestRestore_damaged(t *testing.T) {
 
 // TestBackup_running makes backups while logs are written, trimmed, deleted and get snapshots: each restores to a prefix of every log.
 func TestBackup_running(t *testing.T) {
+	short.SkipQuick(t, "copies many logs")
 	s := open(t, nil)
 	stop := make(chan struct{})
 	var writers sync.WaitGroup

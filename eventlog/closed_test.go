@@ -158,6 +158,7 @@ func TestClosed(t *testing.T) {
 // notices. The daily check finds it before the server reads the file: no event with an intact record is lost. A check of an undamaged
 // store has no effect.
 func TestClosed_again(t *testing.T) {
+	short.SkipQuick(t, "opens a store many times")
 	whole, all := closedStore(t, 0)
 	ticks := make(chan time.Time)
 	t.Cleanup(eventlog.CheckAgain(ticks))
@@ -268,6 +269,7 @@ func TestClosed_list(t *testing.T) {
 // not remove events. The block has most of the messages, so that a binary search over all of them would request one in it. The block
 // is not read, and the server does not cut it.
 func TestClosed_elsewhere(t *testing.T) {
+	short.SkipQuick(t, "opens a store many times")
 	t.Cleanup(eventlog.CheckAfter(time.Hour))
 	dir := filepath.Join(t.TempDir(), "data")
 	s := openSmall(t, dir)

@@ -126,6 +126,7 @@ func TestCopy(t *testing.T) {
 
 // TestCopy_refused refuses a target with other events, and stores that servers use.
 func TestCopy_refused(t *testing.T) {
+	short.SkipQuick(t, "starts many stores")
 	url := natstest.URL(natstest.Server(t, &natsserver.Options{}))
 	cluster := &eventlog.Options{URL: url}
 	for name, write := range map[string]func(s *eventlog.Store) error{

@@ -23,6 +23,7 @@ import (
 // TestKill kills a process that appends, at random points, and checks that all acknowledged events are stored. The
 // store is never closed cleanly and continues from kill to kill. PARLEY_SOAK=1 makes it 200 points.
 func TestKill(t *testing.T) {
+	short.SkipQuick(t, "kills many writers")
 	points := short.Count(3, 10, 200)
 	dir := filepath.Join(t.TempDir(), "data")
 	random := rand.New(rand.NewPCG(3, uint64(points)))
@@ -114,6 +115,7 @@ func checkChildLog(t *testing.T, l *eventlog.Log, i int, from, acked uint64) uin
 // The copy has everything acknowledged; without syncing it does not, which proves that the test can detect it. Where file
 // systems cannot be mounted, the test checks the system calls of a process instead.
 func TestSynced(t *testing.T) {
+	short.SkipQuick(t, "traces system calls")
 	if why := cannotMount(t); why != "" {
 		t.Logf("no loop mount: %s", why)
 		testSyncCalls(t)

@@ -408,6 +408,7 @@ func (s *Store) prepare(t *testing.T, session string) {
 
 // TestInspect_fails makes each call of the search for lost events fail in turn: Open then fails, and the next search finds them.
 func TestInspect_fails(t *testing.T) {
+	short.SkipQuick(t, "starts many stores")
 	s, f := faultyStore(t, &Options{})
 	for n := range 60 {
 		session := fmt.Sprintf("s%d", n)

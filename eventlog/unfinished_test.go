@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // TestUnfinished stores an incomplete record between others: it is ignored by writers and by readers from every number.
 func TestUnfinished(t *testing.T) {
+	short.SkipQuick(t, "reads from every number")
 	s, err := Open(t.Context(), &Options{Dir: filepath.Join(t.TempDir(), "data"), UnsafeNoSync: true})
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/acp/editor"
 	"github.com/seed7221b0f9/parley/agent/agenttest"
 	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/mcpserver"
 )
 
@@ -33,6 +34,7 @@ var stdioServers = map[string]struct {
 // TestBadInput_stdio sends invalid lines to the programs on standard input. The answer is an error with the id of the request if it is known,
 // memory is limited, and the next line is read.
 func TestBadInput_stdio(t *testing.T) {
+	short.SkipQuick(t, "sends large lines")
 	for name, s := range stdioServers {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

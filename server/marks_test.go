@@ -5,12 +5,14 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // TestPreview_restart checks that the next server finds an agent's web server that outlived the previous one, but not those of other sessions.
 // If the secret of the marks is damaged, it is moved aside, and ports of later agents are found.
 func TestPreview_restart(t *testing.T) {
+	short.SkipQuick(t, "starts several servers")
 	w := newPreviewWorld(t)
 	one, two := w.connect(), w.connect()
 	env := func(id string) []string {

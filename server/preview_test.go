@@ -22,6 +22,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/agenttest"
 	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/preview"
 )
@@ -207,6 +208,7 @@ func (w *previewWorld) look(token, session string, port int64) (origin, cookie s
 // TestPreview checks with real processes that the server of an agent is listed and shown to those
 // who may run sessions, and that no other port of the machine can be reached.
 func TestPreview(t *testing.T) {
+	short.SkipQuick(t, "starts several servers")
 	w := newPreviewWorld(t)
 	one := w.connect()
 	port, stop := develop(t, w.agents.last(), "one")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/budget"
 	"github.com/seed7221b0f9/parley/server/session"
@@ -125,6 +126,7 @@ func TestWebhook_trimmed(t *testing.T) {
 // TestLedger_trim checks that the rows of the ledger are trimmed when the book includes them, that
 // no amount is lost, and that another server that missed the trimming catches up.
 func TestLedger_trim(t *testing.T) {
+	short.SkipQuick(t, "writes many rows")
 	store := openTestStore(t)
 	st := session.StoreOf(store)
 	limits := []budget.Limit{{Scope: budget.ScopeServer, Tokens: new(int64(1 << 40)), Action: budget.ActionNotify}}

@@ -138,6 +138,7 @@ func runAll(t *testing.T, d *Dir, s *Session) {
 // file, and a link to an outside file in place of a session: no outside file changes, and the
 // operation returns [ErrLinked].
 func TestNoLinksForWriting(t *testing.T) {
+	short.SkipQuick(t, "writes many sessions")
 	for _, where := range []string{"projects", "projects/K", "projects/K/S", "projects/K/S.jsonl", "parley-trash", "cache"} {
 		for i := 0; i < len(changes); i += short.Every(4) {
 			c := changes[i]

@@ -214,6 +214,7 @@ func checkSendable(t *testing.T, messages []*transcript.Message) {
 // TestRepairAnything damages the sessions of the corpus in many ways at once. The repaired sessions
 // have no fault, and a second repair finds no fault.
 func TestRepairAnything(t *testing.T) {
+	short.SkipQuick(t, "repairs many sessions")
 	sources := mainFiles(t)
 	dir := filepath.Join(t.TempDir(), "projects", "-home-dev-project")
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -192,6 +192,7 @@ func TestPush(t *testing.T) {
 
 // TestCommitHunks checks that a commit has the chosen hunks only, and that the others and the rest of the index stay.
 func TestCommitHunks(t *testing.T) {
+	short.SkipQuick(t, "runs git many times")
 	w := newWorld(t)
 	ws, tree := w.create(CreateOptions{})
 	same := w.untouched()

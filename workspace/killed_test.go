@@ -274,6 +274,7 @@ func TestKilledInRefLock(t *testing.T) {
 
 // TestKilledInSnapshot checks that the lock of a snapshot's ref from a killed git does not block the next snapshot.
 func TestKilledInSnapshot(t *testing.T) {
+	short.SkipQuick(t, "kills many snapshots")
 	w, ws, tree := killedWorld(t)
 	s, err := tree.Snapshot(w.ctx())
 	if err != nil {

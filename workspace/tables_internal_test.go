@@ -15,6 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // The files of a raw diff are read with all their fields, up to where the output was cut.
@@ -400,6 +402,7 @@ func manager(t *testing.T) *Manager {
 
 // Replacing a file keeps its permissions. A link or a deletion may replace it. Other kinds of files, and paths through a link, are refused.
 func TestReplace(t *testing.T) {
+	short.SkipQuick(t, "runs git many times")
 	for name, tt := range map[string]struct {
 		old     string // a mode, a link with ->, a directory with /, or nothing
 		mode    string
@@ -567,6 +570,7 @@ func TestRecords(t *testing.T) {
 
 // A damaged record is put aside, whatever byte has changed; the other workspaces are listed, and the next start finds them.
 func TestRecords_damaged(t *testing.T) {
+	short.SkipQuick(t, "runs git many times")
 	m := manager(t)
 	const id, other = "w-12345678", "w-12345679"
 	for _, id := range []string{id, other} {

@@ -263,6 +263,7 @@ func TestPrograms_filter(t *testing.T) {
 
 // TestPrograms_hash checks that the hash changes with every setting and hook, and with no other change.
 func TestPrograms_hash(t *testing.T) {
+	short.SkipQuick(t, "runs git many times")
 	w := newWorld(t)
 	tree, err := w.Tree(w.ctx(), w.repo, "s-1")
 	if err != nil {

@@ -55,6 +55,7 @@ func TestCreate(t *testing.T) {
 // TestCreateBranches checks that a remote branch as base does not make git write to the
 // configuration, and that an existing branch is checked out without a base.
 func TestCreateBranches(t *testing.T) {
+	short.SkipQuick(t, "runs git many times")
 	w := newWorld(t)
 	w.git("update-ref", "refs/remotes/origin/topic", "HEAD")
 	w.git("config", "remote.origin.url", "x")

@@ -19,6 +19,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudeevent"
 	claudemessage "github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/test/golden"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // shown writes the messages that an editor gets for events: in version 1 with every feature and in version 2, without
@@ -114,6 +115,7 @@ func TestMapper_claude(t *testing.T) {
 
 // The golden file contains the messages that an editor gets for the recorded messages of other agents.
 func TestMapper_agents(t *testing.T) {
+	short.SkipQuick(t, "plays every recording")
 	t.Parallel()
 	parts := goldenParts(t, "../../testdata/acp-agents/*/agent.jsonl", func(text []byte) string {
 		return converted(t, false, recordedLines(t, text))

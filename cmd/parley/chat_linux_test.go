@@ -117,6 +117,7 @@ func (p *person) ends(code int) string {
 }
 
 func TestChatOnTerminal(t *testing.T) {
+	short.SkipQuick(t, "starts several commands")
 	p := sitDown(t, "http://127.0.0.1:9", []string{"NO_COLOR=1"}, "chat")
 	p.sees("There is no claude on this machine", "/help lists the commands", "> ")
 	p.types("hello there\r")

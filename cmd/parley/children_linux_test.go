@@ -252,6 +252,7 @@ func TestServe_keepChildren(t *testing.T) {
 // TestOptions_supervisor checks that with Options.Supervisor no process survives Run and Client.Close, and that without it only
 // one in another session with an empty environment does.
 func TestOptions_supervisor(t *testing.T) {
+	short.SkipQuick(t, "starts several commands")
 	parley, err := exec.LookPath("parley") // TestMain has put it there
 	if err != nil {
 		t.Fatal(err)

@@ -28,6 +28,7 @@ func linkedProgram(t *testing.T) string {
 // TestACP_missing checks that parley acp answers an editor when the agent's program is missing, and
 // names it in the answer to session/new.
 func TestACP_missing(t *testing.T) {
+	short.SkipQuick(t, "starts several commands")
 	parley, home := linkedProgram(t), t.TempDir()
 	for _, tt := range []struct {
 		name string

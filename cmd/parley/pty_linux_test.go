@@ -15,6 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // openPTY returns the two ends of a terminal of 80 columns.
@@ -134,6 +135,7 @@ func TestTerminalInterrupt(t *testing.T) {
 // On a terminal a person sees that there is no CLI, and gets the simulated agent; with
 // JSON output there are no simulated answers.
 func TestTerminalWithoutCLI(t *testing.T) {
+	short.SkipQuick(t, "starts several commands")
 	p := sitDown(t, "http://127.0.0.1:9", []string{"NO_COLOR=1"}, "run", "hello")
 	if all := p.ends(0); !strings.Contains(all, "There is no claude on this machine") || !strings.Contains(all, "simulated agent") {
 		t.Errorf("seen %q", all)

@@ -11,11 +11,13 @@ import (
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/doctor"
 	"github.com/seed7221b0f9/parley/internal/test/natstest"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // TestServe_cluster runs two servers on one NATS server: the second lists the session of the first and forwards a call to it.
 func TestServe_cluster(t *testing.T) {
+	short.SkipQuick(t, "starts several servers")
 	nats := natstest.Server(t, &natsserver.Options{SyncAlways: true}).ClientURL()
 	dir := t.TempDir()
 	secret := filepath.Join(dir, "secret")

@@ -291,6 +291,7 @@ func TestTerminalSuite(t *testing.T) {
 
 // Earlier messages are rendered like new ones.
 func TestAttach_past(t *testing.T) {
+	short.SkipQuick(t, "starts several commands")
 	s := newSimServer(t)
 	var r api.ConnectResult
 	s.call("session.connect", api.ConnectParams{}, &r)

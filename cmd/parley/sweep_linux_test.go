@@ -18,6 +18,7 @@ import (
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -63,6 +64,7 @@ func serveProgram(t *testing.T, program string, env, args []string) (*exec.Cmd, 
 // TestAttach_cutTurn checks that a person at a terminal sees that killing the server cut a turn off, and which tool
 // did not end.
 func TestAttach_cutTurn(t *testing.T) {
+	short.SkipQuick(t, "starts several commands")
 	dir := t.TempDir()
 	env, err := claudetest.HermeticEnv(dir, "http://127.0.0.1:9")
 	if err != nil {

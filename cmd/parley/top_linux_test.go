@@ -163,6 +163,7 @@ func TestTop(t *testing.T) {
 
 // On a terminal the view is live and follows resizes, and Ctrl-C restores the terminal.
 func TestTop_terminal(t *testing.T) {
+	short.SkipQuick(t, "starts several commands")
 	s := newSimServer(t)
 	id := s.asking()
 	s.call("session.rename", api.SessionRenameParams{SessionID: id, Title: "a title"}, nil)

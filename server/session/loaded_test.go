@@ -12,12 +12,14 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/budget"
 )
 
 // Whatever the state of a session is in the log, after a load its queue is held, its requests have expired, and no agent is started.
 func TestRecovered_held(t *testing.T) {
+	short.SkipQuick(t, "starts many agents")
 	for _, state := range []State{Starting, Idle, Running, RequiresAction, Interrupted, Draining, Failed, Ended} {
 		for _, inflight := range []bool{false, true} {
 			t.Run(string(state), func(t *testing.T) {

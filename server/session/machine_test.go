@@ -17,6 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/host"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/spawn"
 )
@@ -170,6 +171,7 @@ func (c *machineStage) end(texts ...string) {
 
 // A cut of the link in mid turn loses and doubles nothing: the agent runs on, and the session continues when the machine is back.
 func TestMachine_cut(t *testing.T) {
+	short.SkipQuick(t, "starts many agents")
 	for name, prepare := range map[string]func(c *machineStage){
 		"the same server": func(c *machineStage) { c.cut() },
 		"a connection that nobody closed": func(c *machineStage) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/workspace"
 )
@@ -104,6 +105,7 @@ func TestCommentPlaced(t *testing.T) {
 // TestReviews_change checks the effect of each change on a comment in each state, that a refused change has none, and that every change is
 // logged.
 func TestReviews_change(t *testing.T) {
+	short.SkipQuick(t, "runs git many times")
 	long := strings.Repeat("x", maxCommentText+1)
 	for _, state := range []string{commentOpen, commentSent, commentResolved} {
 		for name, tt := range map[string]struct {

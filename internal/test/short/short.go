@@ -20,7 +20,7 @@ func SkipLong(tb testing.TB, does string) {
 	}
 }
 
-// SkipQuick skips a test that takes a fifth of a second of processor time, or seconds of waiting, with go test -short,
+// SkipQuick skips a test that takes 0.15 s of processor time, or seconds of waiting, with go test -short,
 // except where PARLEY_QUICK=0 is set, as make mutants does, and prints what it does.
 func SkipQuick(tb testing.TB, does string) {
 	tb.Helper()
