@@ -2,8 +2,8 @@ package acp
 
 import "encoding/json"
 
-// Optional is a member that can be absent, null or have a value. The zero value is absent:
-// in an update it leaves what was there before, and null takes it away.
+// Optional is a member that can be absent, null or have a value. The zero value is absent. In an
+// update an absent member keeps the previous value, and null removes it.
 type Optional[T any] struct {
 	value T
 	state byte // 0 absent, 1 null, 2 a value

@@ -23,7 +23,8 @@ type Adoption struct {
 	Process spawn.LineProcess
 	// Last is the number of the newest line of the process when Adopt is called.
 	Last uint64
-	// Stored is the number of the last line whose events are stored. Up to it nothing is reported to OnUsed and OnLine.
+	// Stored is the number of the last line with stored events. Lines up to it are not reported to OnUsed and
+	// OnLine.
 	Stored uint64
 }
 
@@ -60,12 +61,12 @@ type Batch struct {
 
 // Hosted is implemented by a session that can be adopted. A caller that wants that takes Batches and not Events.
 type Hosted interface {
-	// Batches yields the events of the session by the lines that they come from, of an adopted one from its first line
-	// on. It ends as Events does.
+	// Batches yields the events of the session grouped by line, for an adopted session from the first line on. It
+	// ends as Events does.
 	Batches(ctx context.Context) iter.Seq2[Batch, error]
 	// Kept returns how many bytes of lines an adoption would read.
 	Kept() int64
-	// OrphanInput returns what interrupts the running turn when a host writes it to the agent, for an agent that is about to be
-	// ended because it has no owner. It is nil if there is nothing to write now, and may change with each turn.
+	// OrphanInput returns the line with which a host interrupts the running turn before it ends an agent without an owner.
+	// It may change with each turn; nil means no line.
 	OrphanInput() []byte
 }

@@ -2,7 +2,8 @@ package agent
 
 // Boxable is implemented by a provider that starts its agents with [Options.Box].
 type Boxable interface {
-	// BoxNeeds returns what an agent with these options needs in its box besides its directories.
+	// BoxNeeds returns the files that an agent with these options needs in its box in addition to
+	// its directories.
 	BoxNeeds(opts Options) BoxNeeds
 }
 

@@ -163,8 +163,8 @@ type Restorer interface {
 // agent of another machine can continue them. The calls for one session must not overlap. Without such a store they have
 // no effect.
 type Mirrored interface {
-	// Mirror copies what the agent's files have of a session since the last call. dir is the working directory of the
-	// session.
+	// Mirror copies the data that the agent's files have gained for a session since the last call. dir is the
+	// working directory of the session.
 	Mirror(ctx context.Context, sessionID, dir string) error
 	// Fetch writes the agent's files of a session from the copy, unless they have all of it. The error is ErrNotFound if
 	// there is no copy.

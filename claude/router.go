@@ -412,7 +412,7 @@ func (r *router) subscribe(box *lineQueue) {
 	})
 }
 
-// tap gives a line that is no message to those who take all of them.
+// tap passes a line that is not a message to the readers of all lines.
 func (r *router) tap(e entry) {
 	r.update(func(st *routerState) {
 		for _, box := range st.readers {

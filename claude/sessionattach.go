@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// attachments are the clients of this process that others can attach to.
+// attachments are the clients of this process to which others can attach.
 var attachments struct {
 	mu   sync.Mutex
 	live map[*Client]*attachment
@@ -17,7 +17,7 @@ type attachment struct {
 	n     int
 }
 
-// admit makes a connected client one that others can attach to.
+// admit allows other clients to attach to a connected one.
 func (c *Client) admit() {
 	if c.s.guard == nil || !c.s.guard.on {
 		return

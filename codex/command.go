@@ -38,8 +38,8 @@ func (t *Thread) compact(ctx context.Context, turn *Turn) error {
 	return err
 }
 
-// command adds the id of a prompt to the parameters of a request that has no place for it. The server ignores it; whoever reads
-// the lines finds the turn of the prompt with it.
+// command adds the id of a prompt to the parameters of a request that has no member for it. The server ignores it; readers of
+// the lines find the turn of the prompt by it.
 func (p *Prompt) command(params map[string]any) map[string]any {
 	return with(params, map[string]any{"clientUserMessageId": p.ClientID}, nil)
 }

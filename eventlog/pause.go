@@ -53,7 +53,8 @@ func (p *pause) leave(ctx context.Context) {
 	}
 }
 
-// begin blocks new calls and waits for the running ones. Calls with its context pass. There is one pause at a time.
+// begin blocks new calls and waits for the running ones, except for calls with its context. There is one pause at a
+// time.
 func (p *pause) begin(ctx context.Context) (context.Context, error) {
 	p.mu.Lock()
 	p.over = make(chan struct{})

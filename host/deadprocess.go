@@ -19,7 +19,7 @@ func (d *DeadAgent) Process() spawn.LineProcess {
 	return p
 }
 
-// deadProcess is an agent of a host that is gone.
+// deadProcess is an agent of a host that has exited.
 type deadProcess struct {
 	d     *DeadAgent
 	next  func() (Record, error, bool) // nil before the first line
@@ -70,7 +70,7 @@ func (p *deadProcess) Wait() (spawn.ExitStatus, error) {
 	return spawn.ExitStatus{Code: -1, Signal: "SIGKILL"}, nil
 }
 
-// noInput is the input of a process that is gone.
+// noInput is the input of a process that has exited.
 type noInput struct{}
 
 func (noInput) Write([]byte) (int, error) { return 0, os.ErrClosed }

@@ -39,7 +39,7 @@ func NewLink(ctx context.Context, conn net.Conn, epoch uint64) (*Link, error) {
 	return l, nil
 }
 
-// Beat sends a frame without a meaning, so that the other end of a silent link knows that this one is there.
+// Beat sends an empty frame, so that the other end of a silent link knows that this end is alive.
 func (l *Link) Beat() error {
 	frame, err := jsonFrame(frameRequest, request{Op: opCancel})
 	if err != nil {

@@ -160,7 +160,8 @@ func (l *Link) spawn(ctx context.Context, cmd spawn.Command, o AgentOptions, pla
 	return l.openNew(ctx, request{Op: opSpawn, Command: &cmd, Options: &o, Window: window}, plain)
 }
 
-// openNew is open for an agent that the request starts. One that arrives after ctx has ended is ended.
+// openNew is like open for an agent that the request starts. If the agent starts after ctx has ended,
+// it is ended.
 func (l *Link) openNew(ctx context.Context, q request, plain bool) (*Process, error) {
 	return l.open(ctx, q, plain, func(p *Process) {
 		go func() {

@@ -112,7 +112,7 @@ func (ts *tunnels) reserve(most int) bool {
 	return true
 }
 
-// free gives back a place without a tunnel.
+// free releases a reserved place.
 func (ts *tunnels) free() {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -126,7 +126,7 @@ func (ts *tunnels) known(id uint64) bool {
 	return ts.all[id] != nil
 }
 
-// add makes a tunnel of a connection and a reserved place. It closes conn at the end.
+// add creates a tunnel from a connection and a reserved place. It closes conn at the end.
 func (ts *tunnels) add(id uint64, conn net.Conn) *tunnel {
 	t := &tunnel{id: id, conn: conn, all: ts, credit: tunnelWindow}
 	t.changed.L = &t.mu
@@ -285,7 +285,7 @@ func (t *tunnel) room() int {
 	return min(t.credit, tunnelPart)
 }
 
-// read sends what the connection reads.
+// read sends the data that the connection reads.
 func (t *tunnel) read() {
 	buf := make([]byte, tunnelPart)
 	flags := byte(flagEnd)
@@ -314,7 +314,7 @@ func (t *tunnel) read() {
 	t.end(nil)
 }
 
-// write writes what the other end has sent.
+// write writes the data of the other end.
 func (t *tunnel) write() {
 	for {
 		part := t.next()

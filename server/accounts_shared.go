@@ -25,7 +25,7 @@ type sharedDesk struct {
 const (
 	deskBucket = "BUDGETS"
 	deskKey    = "desk"
-	// deskPoll is the time after which a server tries again what has failed.
+	// deskPoll is the interval at which the server retries failed operations.
 	deskPoll = 5 * time.Second
 )
 

@@ -19,8 +19,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// acpRoutes are the addresses of the Agent Client Protocol. What a client does are calls of methods, with their
-// rights, limits and audit rows.
+// acpRoutes are the addresses of the Agent Client Protocol. Actions of a client are calls of methods, with
+// their rights, limits and audit rows.
 func acpRoutes() []route {
 	return []route{{&method{name: "acp", role: roleViewer, scope: unlinked, tenancy: ofTenant, audit: unaudited, body: maxBody}, "/acp", (*Server).acp}}
 }
@@ -50,7 +50,7 @@ func (s *Server) acp(w http.ResponseWriter, r *http.Request, c *caller, m *metho
 	})
 }
 
-// openACP takes a place for a connection. The context ends with the token and with the server.
+// openACP reserves a place for a connection. The context ends with the token and with the server.
 func (s *Server) openACP(r *http.Request, c *caller) (context.Context, func(), error) {
 	leave, ok := s.acpClients.enter(c.id)
 	if !ok {
@@ -68,7 +68,7 @@ func (s *Server) openACP(r *http.Request, c *caller) (context.Context, func(), e
 	}, nil
 }
 
-// maxACPClients is the number of ACP connections of one token.
+// maxACPClients is the maximum number of ACP connections of one token.
 const maxACPClients = 64
 
 // local calls the methods of the server for a caller in the same process.

@@ -69,8 +69,8 @@ func (p *principal) mayConnect(params api.ConnectParams) error {
 	return nil
 }
 
-// payer returns who pays for a session that a caller makes. What an agent starts is charged to the session
-// of the agent.
+// payer returns the account that is charged for a session of a caller. Sessions that an agent starts are
+// charged to the agent's session.
 func (s *Server) payer(ctx context.Context, id string, c *caller) (budget.Account, error) {
 	if c.agentOf == "" {
 		return budget.Account{Session: id, Token: c.account, Tenant: c.tenant}, nil

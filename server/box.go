@@ -146,7 +146,7 @@ type confinement interface {
 	Try(ctx context.Context, dir string, env []string, t box.Trial) (box.Seen, error)
 }
 
-// confine returns what confines the agent of a session in a box.
+// confine returns the box of a session's agent.
 func (s *Server) confine(b *box.Box, id string) confinement {
 	if s.boxKind() == BoxBwrap {
 		return b

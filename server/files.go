@@ -92,7 +92,8 @@ func uploadSum(data []byte) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// damagedUpload reports whether an upload differs from what was uploaded. Ids of older servers depend on nothing.
+// damagedUpload reports whether an upload differs from the uploaded data. Ids of older servers do not depend on
+// the data and cannot be checked.
 func damagedUpload(id string, data []byte) bool {
 	sum, _, _ := strings.Cut(id, ".")
 	return sum != uploadSum(data) && len(sum) == len(uploadSum(nil)) || len(data) == 0

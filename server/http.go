@@ -187,9 +187,9 @@ func (s *Server) identify(r *http.Request) (*caller, error) {
 	return &caller{principal: p}, nil
 }
 
-// authenticated serves requests of callers with a token. The context of a request limits what is visible to the caller, and ends with
-// the token. Then a body is read no further, a client that does not read its response is disconnected, and a request without a
-// response is refused.
+// authenticated serves requests of callers with a token. The context of a request limits the data visible to the caller and ends with
+// the token. At that moment reading of the body stops, a client that does not read its response is disconnected, and a request
+// without a response is refused.
 func (s *Server) authenticated(f func(http.ResponseWriter, *http.Request, *caller) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		c, err := s.identify(r)

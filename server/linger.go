@@ -67,7 +67,7 @@ func (w *response) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// linger sends a response that rejects a body and discards what the client still sends, until ctx ends.
+// linger sends a response that rejects a body and discards the rest of the body, until ctx ends.
 func (w *response) linger(ctx context.Context) {
 	if !w.lingers || w.rc.Flush() != nil || w.rc.SetReadDeadline(time.Now().Add(lingerTime)) != nil {
 		return

@@ -83,7 +83,7 @@ func nodesDrain(s *Server, ctx context.Context, _ *caller, p api.NodesDrainParam
 	return api.StatusResult{Status: api.NodeDraining}, err
 }
 
-// nodesForget removes the hosts of a machine that is gone.
+// nodesForget removes the hosts of a lost machine.
 func nodesForget(s *Server, ctx context.Context, _ *caller, p api.NodesForgetParams) (api.NodesForgetResult, error) {
 	if s.peers == nil {
 		return api.NodesForgetResult{}, errAlone()

@@ -35,8 +35,8 @@ type offer struct {
 	Command string `json:"command,omitempty"` // complete; set if the notice may offer to allow it
 }
 
-// offer returns what a browser is offered to answer an event with: nothing unless the event is a
-// request for the use of a tool that is still open and the subscriber may answer it.
+// offer returns the answers that a browser is offered with an event. Only an open request for the
+// use of a tool that the subscriber may answer has any.
 func (s *Server) offer(ctx context.Context, k *pushed, ev webhook.Event) offer {
 	if ev.Type != webhook.NeedsAnswer || k.Account != ownerAccount && s.tokens.holds(k.Account) < roleOperator {
 		return offer{}

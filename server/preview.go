@@ -27,7 +27,8 @@ type previews struct {
 	secret []byte // of the marks
 }
 
-// marksName is the file with the secret that marks are made of: agents of a host keep their marks when the server starts again.
+// marksName is the file with the secret from which marks are derived: agents of a host keep their marks when the server starts
+// again.
 const marksName = "marks"
 
 // marksSize is the length of the secret in hexadecimal digits.

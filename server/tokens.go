@@ -176,7 +176,7 @@ func hashOf(value string) string {
 // same for every start.
 const ownerAccount = "owner"
 
-// begin creates a token that ends with the process. It replaces the one before.
+// begin creates a token that ends with the process and replaces the previous one.
 func (t *tokens) begin() string {
 	t.endBegun()
 	id, value, hash := newSecret("")

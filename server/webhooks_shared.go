@@ -32,7 +32,7 @@ const (
 	pushKeyKey     = "push-key"
 )
 
-// position is what the server that makes the calls of a webhook writes.
+// position is the stored state of the server that makes the calls of a webhook.
 type position struct {
 	Cursor    uint64 `json:"cursor"`
 	LastError string `json:"last_error,omitempty"`
@@ -123,7 +123,7 @@ func (h *webhooks) end(id string) {
 	}
 }
 
-// values returns what the bucket should have.
+// values returns the values that the bucket should have.
 func (h *webhooks) values() (map[string][]byte, error) {
 	values := map[string][]byte{}
 	for _, k := range h.all {
@@ -173,7 +173,7 @@ func (h *webhooks) saveShared() error {
 	return nil
 }
 
-// lead makes the calls of a webhook while no other server does, until ctx ends.
+// lead makes the calls of a webhook until ctx ends, while no other server makes them.
 func (h *webhooks) lead(ctx context.Context, k subscriber) {
 	for ctx.Err() == nil {
 		lease, err := h.shared.c.Own(ctx, "w-"+k.ID)

@@ -101,8 +101,8 @@ func (f *notedFile) mergeInto(known map[string]*ArchivedFile) {
 	file.Versions = append(file.Versions, &v)
 }
 
-// Files returns the files of the archive sorted by path, including files that were deleted from
-// their configuration directory. It omits what only damaged notes list, which [Archive.Verify] reports.
+// Files returns the files of the archive sorted by path, including files that were deleted from their
+// configuration directory. It omits files that only damaged notes list; [Archive.Verify] reports those.
 func (a *Archive) Files() ([]*ArchivedFile, error) {
 	files, _, err := a.list()
 	return files, err

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// partly returns the paths to commit without those of which no hunk is chosen, and the index entries of those that are
+// partly returns the paths to commit except those without a chosen hunk, and the index entries of those that are
 // committed in part. The error is a [*StaleError] if a chosen hunk no longer exists.
 func (t *Tree) partly(ctx context.Context, d Diff, o CommitOptions) (named, parts []string, err error) {
 	for path := range o.Hunks {

@@ -156,7 +156,7 @@ func (s *Session) nextRequest() string {
 	return "request-" + strconv.Itoa(s.asked)
 }
 
-// prompted begins the turn of a prompt that was written.
+// prompted begins the turn of a prompt when its line has been written.
 func (s *Session) prompted(m *jsonrpc.Message, past bool) {
 	uuid, content := readPrompt(m.Params)
 	if past {
@@ -247,7 +247,8 @@ func (s *Session) cancelRequests() (events []event.Event) {
 	return events
 }
 
-// waitHosted waits for the answer to a request of a line. One of an earlier process is asked again.
+// waitHosted waits for the answer to a request of a numbered line. A request of an earlier process
+// is asked again.
 func (s *Session) waitHosted(ctx context.Context, m *jsonrpc.Message) (any, error) {
 	var r *request
 	over := true

@@ -138,7 +138,7 @@ func (s *Session) opened(answer *acp.NewSessionResponse) {
 	s.begin(string(answer.SessionID), answer.Modes, answer.ConfigOptions, answer.Extra)
 }
 
-// continued begins a session that was continued, or a copy, which has the id of the answer.
+// continued begins a continued session, or a copy with the id in the answer.
 func (s *Session) continued(id string, fork bool, answer *continued) {
 	if fork {
 		id = string(answer.SessionID)

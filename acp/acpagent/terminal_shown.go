@@ -17,7 +17,7 @@ type shownTerminals struct {
 	released map[string]*terminal
 }
 
-// report adds to an update of a call what its terminals have printed since the last update.
+// report adds the new output of a call's terminals to an update of the call.
 func (l *terminals) report(u *acp.SessionUpdate) {
 	switch v := u.Value.(type) {
 	case *acp.ToolCall:

@@ -12,8 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// Converter makes events of the updates of one session. Its zero value, with Provider set,
-// is ready; it is not safe for concurrent use.
+// Converter converts the updates of one session to events. Its zero value, with Provider set, is
+// ready; it is not safe for concurrent use.
 type Converter struct {
 	Provider  string // in the header of every event
 	SessionID string
@@ -43,8 +43,8 @@ func (c *Converter) emit(ev event.Event) {
 	c.out = append(c.out, ev)
 }
 
-// Prompt returns the events of a prompt that was given to the agent. The slice is good until
-// the next call of a method, as for all of them.
+// Prompt returns the events of a prompt to the agent. The slice of this and every other method is
+// valid until the next call of a method.
 func (c *Converter) Prompt(uuid string, blocks []event.Content) []event.Event {
 	c.begin()
 	c.emit(&event.UserMessage{Header: event.Header{UUID: uuid}, Blocks: blocks, IsPrompt: true})
@@ -153,7 +153,7 @@ func (c *Converter) Model(model string) []event.Event {
 	return c.out
 }
 
-// encoded is a value of this protocol as JSON.
+// encoded returns a value of this protocol as JSON.
 func encoded(v any) event.JSON {
 	return cmp.Or(event.Encoded(v), "null")
 }
@@ -259,7 +259,7 @@ func (c *Converter) endBlock() {
 	}
 }
 
-// endMessage ends the message that is open, with the whole of it.
+// endMessage ends the open message and emits it completely.
 func (c *Converter) endMessage() {
 	if c.message == "" {
 		return

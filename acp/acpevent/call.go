@@ -10,9 +10,9 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// call is everything that the agent has reported about one tool call, in tool_call,
-// tool_call_update and session/request_permission. A member that a later message does not have
-// keeps its value, because agents spread the command, the diff and the arguments over all three.
+// call collects everything that the agent has reported about one tool call, in tool_call,
+// tool_call_update and session/request_permission. A member keeps its value if a later message
+// lacks it, because agents spread the command, the diff and the arguments over all three.
 type call struct {
 	id, name, kind string
 	first          string   // the first title
@@ -42,7 +42,7 @@ type asked struct {
 	shown   event.JSON // the event as it was emitted last
 }
 
-// update is a tool call that begins, as an update.
+// update converts the start of a tool call to an update.
 func update(v *acp.ToolCall) *acp.ToolCallUpdate {
 	return &acp.ToolCallUpdate{
 		ToolCallID: v.ToolCallID, Title: acp.NonZero(v.Title), Name: v.Name, Kind: v.Kind, Status: v.Status, Content: acp.Some(v.Content),
@@ -111,7 +111,7 @@ func (k *call) mergeInput(raw json.RawMessage) {
 	}
 }
 
-// blank is a JSON text, and "" for one without content.
+// blank returns a JSON text, or "" if it has no content.
 func blank(raw json.RawMessage) string {
 	if slices.Contains([]string{"null", `""`, "{}", "[]"}, string(raw)) {
 		return ""
@@ -177,7 +177,7 @@ func (k *call) permission(a *asked) *event.PermissionRequest {
 		content = append(content, json.RawMessage(event.TextContent(k.output).Raw))
 	}
 	for _, title := range k.titles[:max(0, len(k.titles)-1)] {
-		// A title that was replaced can be the only place of the command.
+		// An earlier title may be the only text with the command.
 		if title != ev.ToolName && !strings.Contains(string(ev.Input), string(event.Quote(title))) {
 			content = append(content, json.RawMessage(event.TextContent(title).Raw))
 		}
@@ -235,8 +235,8 @@ func blocksText(blocks []json.RawMessage) string {
 	return strings.Join(texts, "\n")
 }
 
-// printed is the output of a terminal that an agent shows in the members of an extension, as
-// editors that draw terminals know it.
+// printed returns the terminal output that an agent sends in extension members, which are meant for
+// editors with terminals.
 func printed(meta map[string]json.RawMessage) (text string) {
 	for _, name := range []string{"terminal_output", "terminal_output_delta"} {
 		data, _ := event.JSON(meta[name]).Member("data")

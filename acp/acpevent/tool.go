@@ -83,7 +83,7 @@ func (c *Converter) toolUpdate(v *acp.ToolCallUpdate) {
 	c.status(k, v)
 }
 
-// status follows the state of a call and what it prints.
+// status handles the status of a call and its output.
 func (c *Converter) status(k *call, v *acp.ToolCallUpdate) {
 	blocks := contentBlocks(v.Content.Or(nil))
 	before := k.output

@@ -240,7 +240,7 @@ func (c *conn) take(s *stream) (lines [][]byte) {
 	return lines
 }
 
-// use keeps the connection from being idle until the returned function is called.
+// use marks the connection as busy until the returned function is called.
 func (c *conn) use() (done func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -165,7 +165,7 @@ func clipped(data []byte) json.RawMessage {
 	return data
 }
 
-// errFirst ends a socket that does not begin with initialize.
+// errFirst ends a socket whose first message is not initialize.
 var errFirst = errors.New("acphttp: the first message is not initialize")
 
 // first takes the first message, which must be initialize. Answers before it are ignored.

@@ -157,7 +157,7 @@ func (a *Agent) work() {
 	}
 }
 
-// Send does steps outside of any exchange, after the exchanges whose requests have arrived.
+// Send performs steps outside of any exchange, after the exchanges of requests that have arrived.
 func (a *Agent) Send(steps ...Step) {
 	a.update(func() {
 		a.queue = append(a.queue, func() {

@@ -16,8 +16,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// The ids of the options of a request for permission. Clients and scripts may know those
-// of the reference adapter, so they are the same.
+// The ids of the options of a request for permission. They equal those of the reference adapter,
+// which clients and scripts may know.
 const (
 	optionAllow  = "allow-once"
 	optionAlways = "allow-with-updates"
@@ -135,7 +135,7 @@ func label(s *event.Suggestion) string {
 	return "Yes, and " + strings.ToLower(s.Label[:1]) + s.Label[1:]
 }
 
-// planChoices are the ways to go on after a plan.
+// planChoices are the options after a plan.
 func planChoices(modes []string) []choice {
 	list := []choice{option(optionPlan+"default", "Yes, manually approve edits", acp.PermissionOptionKindAllowOnce, &agent.PlanAnswer{Approve: true, Mode: "default"})}
 	list[0].mode = "default"

@@ -82,7 +82,8 @@ func (c *config) read(live agent.Session, o agent.Options) {
 // reportTime bounds the request for the model of a session.
 const reportTime = 5 * time.Second
 
-// configured is the model that the agent's own configuration selects; empty if it is the default, or not known.
+// configured is the model that the agent's own configuration selects; empty for the default or an unknown
+// model.
 func configured(live agent.Session) string {
 	r, ok := live.(agent.ModelReporter)
 	if !ok {

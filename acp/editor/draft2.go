@@ -12,8 +12,8 @@ import (
 // Version 2 is a draft. Clients that ask for exactly this version get the same sessions and the
 // same mapping; package draft2 has the other form of requests and updates.
 
-// methods2 are the requests that version 2 has in another form; nil is one that it does
-// not have.
+// methods2 are the requests with another form in version 2; nil means that version 2 lacks the
+// request.
 var methods2 = map[string]handler{
 	acp.MethodAuthenticate:           nil,
 	acp.MethodLogout:                 nil,

@@ -309,7 +309,8 @@ func (m *Mapper) answered(id string, allowed bool) {
 	}
 }
 
-// Tool describes a call as a request for permission names it, and whether it is known.
+// Tool returns the description of a call for a request for permission, and whether the call is
+// known.
 func (m *Mapper) Tool(id string) (acp.ToolCallUpdate, bool) {
 	t := m.tools[id]
 	if t == nil {

@@ -51,8 +51,7 @@ func (p *prompt) orphaned(cause error) {
 	}
 }
 
-// lacks reports whether the files of an agent that has ended can tell of prompts and do not
-// have this one.
+// lacks reports whether the files of a dead agent record prompts but not this one.
 func (s *session) lacks(uuid string) bool {
 	witness, ok := s.srv.opts.Provider.(agent.Witness)
 	if !ok {

@@ -19,8 +19,8 @@ type partialInput struct {
 // time costs the length of the text so far.
 const maxPartial = 16
 
-// add adds a piece. It returns the object of the members that have closed, and whether
-// there are more of them than before. It looks at each byte once.
+// add adds a piece. It returns an object with the completed members, and whether their number has
+// grown. It reads each byte once.
 func (p *partialInput) add(piece string) (string, bool) {
 	p.text.WriteString(piece)
 	text := p.text.String()

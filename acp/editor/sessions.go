@@ -155,7 +155,7 @@ func (s *server) open(ctx context.Context, r *sessionRequest) (*session, error) 
 	return s.add(live.ID(), live, o)
 }
 
-// add makes a session known under an id.
+// add registers a session under an id.
 func (s *server) add(id string, live agent.Session, o agent.Options) (*session, error) {
 	return s.addMapped(id, live, o, nil)
 }

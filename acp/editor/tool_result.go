@@ -94,7 +94,7 @@ func rawResult(content event.JSON, text, clean string) json.RawMessage {
 	return json.RawMessage(content)
 }
 
-// quoted puts the output of a tool into a block of code, where it is output.
+// quoted formats a tool's plain output as a code block.
 func quoted(t *toolCall, text string, failed bool) string {
 	switch {
 	case failed:

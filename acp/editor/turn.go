@@ -159,7 +159,7 @@ func (s *session) title(blocks []acp.ContentBlock) {
 	s.send(Update{SessionUpdate: acp.SessionUpdate{SessionUpdate: acp.SessionUpdateIsSessionInfoUpdate, Value: info}})
 }
 
-// admitted decodes a prompt and finds its place in the queue.
+// admitted decodes a prompt and finds its position in the queue.
 func (s *server) admitted(m *jsonrpc.Message) (*prompt, *acp.PromptRequest, error) {
 	s.mu.Lock()
 	entry := s.arrived[m]
@@ -273,7 +273,7 @@ func (s *session) lost(live agent.Session) {
 	<-loop
 }
 
-// begun records which prompt's turn runs.
+// begun records the prompt of the running turn.
 func (s *session) begun(ev *event.TurnStart) {
 	s.mu.Lock()
 	s.turnBy, s.turnOf = ev.By, ev.PromptID
@@ -281,7 +281,7 @@ func (s *session) begun(ev *event.TurnStart) {
 	s.state2("running", "")
 }
 
-// ended ends the turn that runs, and the prompt that began it.
+// ended ends the running turn and the prompt that began it.
 func (s *session) ended(ev *event.ResultMessage) {
 	s.mu.Lock()
 	by, of := s.turnBy, s.turnOf

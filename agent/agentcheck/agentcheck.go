@@ -1,5 +1,5 @@
-// Package agentcheck checks whether a provider keeps the rules of package agent, with any agent that is installed. Tests
-// call it through package agenttest.
+// Package agentcheck checks with any installed agent whether a provider follows the rules of package agent. Tests call
+// it through package agenttest.
 package agentcheck
 
 import (
@@ -20,7 +20,7 @@ type Subject struct {
 	Prompts  Prompts
 	// Capabilities are the names of those that the provider and its sessions must have, and no others; nil allows all.
 	Capabilities []string
-	// Kill ends the process of a session as a crash does; nil skips what needs it.
+	// Kill ends the process of a session like a crash; nil skips the checks that need it.
 	Kill func(agent.Session)
 	// Timeout bounds each wait; 0 is 30 seconds.
 	Timeout time.Duration

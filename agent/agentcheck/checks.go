@@ -370,7 +370,7 @@ func checkResume(r *run) {
 	}
 }
 
-// checkCapabilities calls what the session says it can do.
+// checkCapabilities calls the methods of the capabilities that the session reports.
 func checkCapabilities(r *run) {
 	s := r.open()
 	c := agent.CapabilitiesOf(r.Provider, s)

@@ -141,7 +141,8 @@ func (s *Session) addLine(l claude.Line) {
 	}
 }
 
-// control makes events of a line that is no message. Those of requests come from the callbacks, except in the past.
+// control converts a line that is not a message to events. Events of requests come from the callbacks, except for
+// earlier lines.
 func (s *Session) control(l claude.Line, past bool) []event.Event {
 	var m struct {
 		Type      string          `json:"type"`

@@ -12,7 +12,7 @@ func (p *Provider) place(id, dir string) claudestore.Place {
 	return claudestore.Place{ConfigDir: p.configDir(), Project: claudedir.Project(p.getenv, dir), SessionID: id}
 }
 
-// Mirror copies what the CLI has written of a session to Copies.
+// Mirror copies the CLI's files of a session to Copies.
 func (p *Provider) Mirror(ctx context.Context, sessionID, dir string) error {
 	if p.Copies == nil {
 		return nil

@@ -67,8 +67,8 @@ func (p Place) file() (string, error) {
 	return found, err
 }
 
-// Save copies to the store what the files of a session have since the last Save. It fails if the store has other entries,
-// or if another machine has fetched the session since. A session without files has nothing to save.
+// Save copies the lines that a session's files have gained since the last Save to the store. It fails if the store has
+// other entries, or if another machine has fetched the session since. A session without files has no lines to save.
 func (m *Mirror) Save(ctx context.Context, p Place) error {
 	file, err := p.file()
 	if err != nil {

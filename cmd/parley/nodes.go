@@ -151,7 +151,8 @@ func nodeNamed(ctx context.Context, c *client.Client, name string) (string, erro
 // drainLook is the interval at which drain looks at the server.
 const drainLook = 500 * time.Millisecond
 
-// awaitDrained prints what a server still owns until it owns nothing, or has ended.
+// awaitDrained prints the remaining sessions of a server until none is left or the server has
+// ended.
 func awaitDrained(ctx context.Context, c *client.Client, out io.Writer, name string) error {
 	ticker := time.NewTicker(drainLook)
 	defer ticker.Stop()

@@ -38,7 +38,7 @@ func Pair(ctx context.Context, server, code string) (token string, err error) {
 	req.Header.Set("Content-Type", "application/json")
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	defer transport.CloseIdleConnections()
-	// The code is for this server alone.
+	// The code is sent only to this server.
 	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := client.Do(req)
 	if err != nil {

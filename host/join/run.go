@@ -50,7 +50,7 @@ func Run(ctx context.Context, c Config) (err error) {
 	defer transport.CloseIdleConnections()
 	j := &joiner{Config: c, dir: dir, servers: newAddresses(dir, c.Server), client: &http.Client{
 		Transport: transport,
-		// The token is for this server alone.
+		// The token is sent only to this server.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	if err := j.startHost(ctx); err != nil {

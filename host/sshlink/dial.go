@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// Limits of a connection: for the question whether the program is there and for its copy, and of what is kept of the standard error of ssh.
+// Limits of a connection: the times for checking for the program and for copying it, and the stored bytes of ssh's standard error.
 const (
 	lookTime = time.Minute
 	copyTime = 10 * time.Minute
@@ -117,7 +117,7 @@ func (o *Options) install(ctx context.Context) (string, error) {
 	return path, err
 }
 
-// uname is what uname -sm prints on a system of Go.
+// uname maps the systems of Go to the output of uname -sm.
 var uname = map[string]string{
 	"linux/amd64": "Linux x86_64", "linux/arm64": "Linux aarch64", "linux/386": "Linux i686", "linux/arm": "Linux armv7l", "linux/riscv64": "Linux riscv64",
 	"darwin/amd64": "Darwin x86_64", "darwin/arm64": "Darwin arm64",
@@ -162,7 +162,7 @@ type conn struct {
 	closing     sync.Once
 }
 
-// Read returns what ssh has printed if the connection ends.
+// Read returns the output of ssh as an error if the connection ends.
 func (c *conn) Read(b []byte) (int, error) {
 	n, err := c.read.Read(b)
 	if err == io.EOF {
@@ -213,7 +213,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// explain returns an error with what ssh has printed.
+// explain returns an error with the output of ssh.
 func (t *tail) explain(dest string, err error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

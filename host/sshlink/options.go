@@ -15,7 +15,8 @@ var ErrOptions = errors.New("sshlink: invalid options")
 type Options struct {
 	// Program is ssh; empty means the one in PATH.
 	Program string
-	// Destination is what ssh takes: user@machine, a name of its configuration, or ssh://user@machine:port.
+	// Destination is an argument for ssh: user@machine, a name of its configuration, or
+	// ssh://user@machine:port.
 	Destination string
 	// Name identifies the machine at the server; empty means the host name of the destination.
 	Name string
@@ -59,7 +60,7 @@ func Parse(text string) (Options, error) {
 	return o, nil
 }
 
-// checkDestination refuses what ssh could read as a flag.
+// checkDestination refuses a destination that ssh could parse as a flag.
 func (o *Options) checkDestination() error {
 	if !destination.MatchString(o.Destination) || strings.HasPrefix(o.Destination, "-") || strings.Contains(o.Destination, "@-") {
 		return fmt.Errorf("%w: %q is not a destination of ssh, such as user@machine", ErrOptions, o.Destination)

@@ -95,7 +95,7 @@ func (st *state) push(events []event.Event, observe func(event.Event)) {
 	}
 }
 
-// pushPast queues events of the past: what they ask is asked again.
+// pushPast queues events of an earlier process; their requests are asked again.
 func (st *state) pushPast(events []event.Event, observe func(event.Event)) {
 	for _, ev := range events {
 		if st.repeats(ev) {

@@ -173,7 +173,7 @@ func (c *Conn) strayAnswer(m *Message) {
 	}
 }
 
-// tooLong reports a message over the limit. A request is answered with an error, and a call whose answer it is fails.
+// tooLong handles a message over the limit: a request is answered with an error, and an answer fails its call.
 func (c *Conn) tooLong(a arrival, err *Error) {
 	cut := ReadCut(a.line)
 	if c.opts.Stray != nil {

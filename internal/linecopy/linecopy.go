@@ -58,8 +58,8 @@ type File struct {
 	known bool  // saved is valid
 }
 
-// Save appends the lines to the copy that it does not have. It omits a last line without an end, and lines that are no
-// JSON. A missing file, and one with fewer lines than its copy, has nothing to save.
+// Save appends the lines that the copy lacks. It omits an incomplete last line and lines that are not JSON. A file
+// that is missing or has fewer lines than its copy has no line to save.
 func (f *File) Save(ctx context.Context, s Store) error {
 	file, size, err := open(f.Path)
 	if errors.Is(err, fs.ErrNotExist) {

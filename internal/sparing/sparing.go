@@ -9,7 +9,7 @@ import (
 const (
 	// Large is the minimum size in bytes of large data.
 	Large = 4 << 20
-	// percent is how much garbage the process has while it is sparing, in relation to what it holds.
+	// percent is the value of GOGC while the process is sparing.
 	percent = 5
 )
 

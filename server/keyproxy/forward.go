@@ -67,7 +67,8 @@ func (p *Proxy) drain(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// admit returns the grant of a request and takes a place, or returns the reason of the rejection.
+// admit returns the grant of a request and reserves a place, or returns the reason of the
+// rejection.
 func (p *Proxy) admit(r *http.Request) (g *grant, status int, why string) {
 	switch {
 	case r.Host != p.host:
@@ -92,7 +93,7 @@ func (p *Proxy) admit(r *http.Request) (g *grant, status int, why string) {
 // unknownToken is the reason of a rejection.
 const unknownToken = "the token is not one of a session that runs"
 
-// take takes a place of the session, or returns the reason of a rejection.
+// take reserves a place of the session, or returns the reason of a rejection.
 func (g *grant) take() (_ *grant, status int, why string) {
 	select {
 	case g.places <- struct{}{}:

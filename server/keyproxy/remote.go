@@ -149,8 +149,8 @@ func (r *Remote) Door() (string, error) {
 	return r.door, err
 }
 
-// Grant creates a token for a session. It is valid until revoke is called, also after the end of this process. revoke ends the tokens too
-// that the session has from before.
+// Grant creates a token for a session. It is valid until revoke is called, even after the end of this process. revoke also ends the
+// session's earlier tokens.
 func (r *Remote) Grant(session string) (token string, revoke func(), err error) {
 	token, id := newToken()
 	if err := r.call(message{Grant: &granted{id.String(), session}}); err != nil {
@@ -184,7 +184,7 @@ func (r *Remote) revoke(ids []string) {
 	}
 }
 
-// Settle ends the tokens from before of all sessions whose agents were not taken over.
+// Settle ends the earlier tokens of all sessions whose agents were not taken over.
 func (r *Remote) Settle() {
 	r.mu.Lock()
 	var ids []string

@@ -53,7 +53,7 @@ func (p *Proxy) serveTunnel(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// begun is a connection with bytes that have been read already.
+// begun is a connection with data that has been read already.
 type begun struct {
 	net.Conn
 	rest *bufio.Reader
@@ -80,7 +80,8 @@ func (d destination) reaches(a netip.Addr) bool {
 	return slices.ContainsFunc(d.by, func(h pattern) bool { return h.reaches(a) })
 }
 
-// admitTunnel returns the grant of a request and its destination, and takes a place, or returns the reason of the rejection.
+// admitTunnel returns the grant of a request and its destination and reserves a place, or returns the reason of the
+// rejection.
 func (p *Proxy) admitTunnel(r *http.Request) (g *grant, to destination, status int, why string) {
 	_, token, _ := (&http.Request{Header: http.Header{"Authorization": r.Header["Proxy-Authorization"]}}).BasicAuth()
 	if g = p.find(token); g == nil {

@@ -14,7 +14,7 @@ type requestsIn struct {
 	SessionID string `json:"session_id,omitempty" jsonschema:"the default is all sessions"`
 }
 
-// requests returns what permission.list does.
+// requests returns the result of permission.list.
 func requests(ctx context.Context, srv Service, in requestsIn) (any, error) {
 	var r json.RawMessage
 	err := srv.Call(ctx, "permission.list", api.PermissionListParams{SessionID: in.SessionID}, &r)

@@ -51,7 +51,7 @@ const (
 	acting   effect = false
 )
 
-// tool makes the function that adds a tool. Its schemas come from the types of run.
+// tool returns a function that adds a tool. Its schemas come from the types of run.
 func tool[In, Out any](name, description string, e effect, run func(context.Context, Service, In) (Out, error)) func(*mcp.Server, Service) {
 	return func(s *mcp.Server, srv Service) {
 		t := &mcp.Tool{Name: name, Description: description, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: bool(e)}}

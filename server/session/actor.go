@@ -434,7 +434,7 @@ func (a *actor) summary() api.SessionSummary {
 	}
 }
 
-// end ends the agent and waits for it. While the log cannot be written, what the agent does last waits for room, and end returns the reason.
+// end ends the agent and waits for it. While the log cannot be written, the agent's last events wait for room, and end returns the reason.
 func (a *actor) end(ctx context.Context) error {
 	var ended <-chan struct{}
 	err := a.call(ctx, func() error {

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// maxKept is how many bytes of lines an idle agent may have at the host. With more it is ended, and resumed with the next input, so that
-	// an adoption stays fast.
+	// maxKept is the limit of the bytes of lines that the host keeps for an idle agent. Beyond it the agent is ended and resumed with the
+	// next input, so that an adoption stays fast.
 	maxKept = 32 << 20
 	// maxTurn is how many bytes of lines a working agent may have there. With more they are given up: such a turn does not outlive the
 	// server.
@@ -180,7 +180,7 @@ func (a *actor) adopt(ctx context.Context, l *leftAgent) error {
 	return nil
 }
 
-// takeAgent makes an agent the one of the session.
+// takeAgent makes an agent the session's agent.
 func (a *actor) takeAgent(r *running) {
 	r.events, r.close, r.ended = make(chan pumped, pumpBuffer), sync.OnceValue(r.session.Close), make(chan struct{})
 	a.agent = r

@@ -20,7 +20,7 @@ const budgetOrphan = 10 * time.Minute
 type HostOptions struct {
 	// Options start the host. An OrphanTimeout of 0 is the default of the host, and 10 minutes for agents with a budget.
 	host.Options
-	// KeepChildren spares what an agent has started when the agent ends.
+	// KeepChildren spares the child processes of an agent when the agent ends.
 	KeepChildren bool
 	// Leases decides which server of a cluster owns a host; nil means a single server.
 	Leases HostLeases
@@ -163,8 +163,8 @@ func (h *Host) begin(ctx context.Context) (*host.Link, error) {
 	return h.link, nil
 }
 
-// nextEpoch takes an epoch, unless another server has taken one after this. If fresh is set, it is not one of a host that may have agents
-// of an earlier owner. The caller holds mu.
+// nextEpoch acquires the next epoch, unless another server has acquired one after this server's. If fresh is set, it must not belong to a
+// host that may have agents of an earlier owner. The caller holds mu.
 func (h *Host) nextEpoch(ctx context.Context, fresh bool) error {
 	if h.opts.Leases != nil {
 		return h.seat(ctx, fresh)

@@ -413,7 +413,7 @@ func (s *Sessions) claimBack(ctx context.Context, id, key string) error {
 	}
 }
 
-// exists adds a session to the table that its owner has not told of.
+// exists adds a session to the table that its owner has not reported.
 func (s *Sessions) exists(ctx context.Context, id string) error {
 	if s.Exists(id) {
 		return nil
@@ -456,8 +456,8 @@ func (s *Sessions) Yield(ctx context.Context, id, key string) error {
 	})
 }
 
-// ForgetMachine removes the hosts of a machine that no server owns, because the machine is gone, and returns their
-// number. The sessions with agents there continue on other machines. It fails if servers own all hosts of the machine.
+// ForgetMachine removes the hosts of a lost machine that no server owns, and returns their number. The sessions with
+// agents there continue on other machines. It fails if servers own all hosts of the machine.
 func (s *Sessions) ForgetMachine(ctx context.Context, name string) (forgotten int, err error) {
 	leases := s.hosts.leases()
 	if leases == nil {

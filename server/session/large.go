@@ -61,7 +61,7 @@ type piecesLog interface {
 	AppendPieces(ctx context.Context, expected uint64, events ...[][]byte) (uint64, error)
 }
 
-// appendPieces appends records to a log, joined for one that does not take pieces.
+// appendPieces appends records to a log. It joins the pieces for a log that does not accept pieces.
 func appendPieces(ctx context.Context, log Log, expected uint64, records [][][]byte) (uint64, error) {
 	whole := func(pieces [][]byte) bool { return len(pieces) == 1 }
 	if l, ok := log.(piecesLog); ok && slices.ContainsFunc(records, func(pieces [][]byte) bool { return !whole(pieces) }) {

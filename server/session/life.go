@@ -150,12 +150,12 @@ func (l *life) pump(r *running) {
 	}
 }
 
-// access is the place of an agent among all, and its access to the model.
+// access is an agent's place among the running agents, and its access to the model.
 type access struct {
 	place, revoke func()
 }
 
-// free gives the place to another agent.
+// free releases the place for another agent.
 func (a *access) free() { a.place() }
 
 // end releases the place and ends the agent's access. An agent that stays in a host keeps its

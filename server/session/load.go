@@ -205,7 +205,7 @@ func (s *Sessions) load(ctx context.Context, id string) (*actor, error) {
 	return s.loadWith(ctx, id, func(a *actor) { a.loaded(ctx) })
 }
 
-// loadWith is load with what brings the session in order.
+// loadWith is load with a function that repairs the session.
 func (s *Sessions) loadWith(ctx context.Context, id string, order func(*actor)) (*actor, error) {
 	return s.loadOwned(ctx, id, func(owner Ownership) (*actor, error) {
 		a, err := s.read(ctx, id, true)

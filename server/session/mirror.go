@@ -12,11 +12,10 @@ import (
 // resume the session when this machine is gone. They are copied after each turn, during a long turn, and when the agent
 // ends. The server that resumes the session fetches them.
 
-// mirrorInterval is the time between two copies during a turn. The copy of a session may lack what the agent has written
-// since.
+// mirrorInterval is the time between two copies during a turn. Later data of the agent may be missing from the copy.
 const mirrorInterval = 10 * time.Second
 
-// mirrorLate is the time after a turn in which the agent has written what it had not written at its end.
+// mirrorLate is the time after a turn in which the agent completes its files.
 const mirrorLate = time.Second
 
 // copying is the state of the copies of a session. It belongs to the loop.
@@ -36,7 +35,7 @@ func (l *life) mirrored() agent.Mirrored {
 	return m
 }
 
-// mirror copies what the agent has written. It does not block.
+// mirror copies the agent's new data. It does not block.
 func (a *actor) mirror() {
 	m := a.mirrored()
 	if m == nil {

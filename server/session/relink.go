@@ -94,8 +94,8 @@ func (h *Host) awaitLost(ctx context.Context) bool {
 	}
 }
 
-// relink connects to the host again, and lists its agents for takeBack. If the host has died, they come from its files. It returns how
-// often this was done.
+// relink connects to the host again, and lists its agents for takeBack. If the host has died, they come from its files. It returns the
+// number of relinks so far.
 func (h *Host) relink(ctx context.Context) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, relinkTime)
 	defer cancel()

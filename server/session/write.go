@@ -88,7 +88,7 @@ func (j *journal) refuse() error {
 	return j.blocked
 }
 
-// append stores records. Where the outcome is unknown it asks the log.
+// append stores records. If the outcome of a write is unknown, it reads the log.
 func (j *journal) append(records [][][]byte) (uint64, error) {
 	ctx, cancel := j.bounded()
 	defer cancel()

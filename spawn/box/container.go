@@ -168,7 +168,7 @@ func (s *containerSpawner) Spawn(ctx context.Context, cmd spawn.Command) (spawn.
 	return s.next.Spawn(ctx, boxed)
 }
 
-// End ends the containers of the session, also where their client was killed.
+// End ends the containers of the session, even if their client was killed.
 func (c *Container) End(ctx context.Context) error {
 	if err := c.checkNames(); err != nil {
 		return err
@@ -177,7 +177,7 @@ func (c *Container) End(ctx context.Context) error {
 	return err
 }
 
-// Sweep ends the containers of the host that have another session than those to keep, and returns how many there were.
+// Sweep ends the containers of the host except those of the sessions to keep, and returns the number of ended ones.
 func (c *Container) Sweep(ctx context.Context, keep ...string) (int, error) {
 	if !labelText.MatchString(c.Host) {
 		return 0, fmt.Errorf("%w: the label %q", ErrRefused, c.Host)
@@ -185,7 +185,7 @@ func (c *Container) Sweep(ctx context.Context, keep ...string) (int, error) {
 	return c.end(ctx, append([]string{"--filter=label=" + labelHost + "=" + c.Host}, keep...)...)
 }
 
-// end ends the containers of filters, which are followed by sessions to keep.
+// end ends the containers that match filters, except those of the sessions to keep.
 func (c *Container) end(ctx context.Context, filters ...string) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, endTime)
 	defer cancel()

@@ -76,8 +76,8 @@ const (
 	joinSessionKey = 1
 )
 
-// leaveTerminal takes the controlling terminal and the keys of the login session from this process and its children. It stays in its
-// group, which signals reach.
+// leaveTerminal detaches this process and its children from the controlling terminal and the keyring of the login session. The
+// process stays in its group, so that signals reach it.
 func leaveTerminal() error {
 	if _, _, errno := syscall.Syscall(syscall.SYS_KEYCTL, joinSessionKey, 0, 0); errno != 0 && errno != syscall.ENOSYS && errno != syscall.EPERM && errno != syscall.EACCES {
 		return errno
@@ -93,7 +93,7 @@ func leaveTerminal() error {
 	return nil
 }
 
-// openDoor listens on a port, given as PORT=SOCKET, and connects who comes to the socket.
+// openDoor listens on a port, given as PORT=SOCKET, and connects clients to the socket.
 func openDoor(door string) error {
 	port, socket, _ := strings.Cut(door, "=")
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", port))

@@ -26,7 +26,7 @@ type Seen struct {
 	Variables          []string // names
 }
 
-// tryArgument makes a program that calls Enter try what it reads from standard input.
+// tryArgument makes a program that calls Enter perform the trial that it reads from standard input.
 const tryArgument = "parley-box-try"
 
 // Try makes another box like this, and tries from inside.

@@ -187,7 +187,7 @@ func diff(d *acp.Diff, line int64) map[string]any {
 	}
 }
 
-// hunk returns a hunk of a patch. Its context is the lines that both sides begin and end with.
+// hunk returns a hunk of a patch. Lines that both sides begin or end with become its context.
 func hunk(d *acp.Diff, line int64) string {
 	split := func(s string) []string {
 		if s == "" {

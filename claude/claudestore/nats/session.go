@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudestore"
 )
 
-// session is what a store has read of a session.
+// session is the part of a session that a store has read.
 type session struct {
 	id      string
 	subject string

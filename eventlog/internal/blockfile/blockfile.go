@@ -1,5 +1,5 @@
 // Package blockfile reads the block files of a NATS file store without the server. The server cuts a block at its first bad record;
-// [Scan] continues behind it. Blocks must be neither compressed nor encrypted.
+// [Scan] continues after it. Blocks must be neither compressed nor encrypted.
 package blockfile
 
 import (

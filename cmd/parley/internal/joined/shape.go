@@ -13,7 +13,7 @@ type shape func(v any) error
 // members are the members that an object may have.
 type members map[string]shape
 
-// object accepts an object with these members alone, each of which may be missing.
+// object accepts an object with only these members, each of which may be missing.
 func object(allowed members) shape {
 	return func(v any) error {
 		m, ok := v.(map[string]any)

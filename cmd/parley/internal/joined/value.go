@@ -10,8 +10,8 @@ import (
 // maxDepth limits how deep a line is nested.
 const maxDepth = 100
 
-// decode reads a line as one JSON object. Numbers keep their text, the names of members are compared exactly, and a name that occurs twice
-// is an error, so that nobody can read the line differently.
+// decode reads a line as one JSON object. Numbers keep their text, names of members are compared exactly, and a duplicate name is an
+// error, so that no other reader can decode the line differently.
 func decode(line []byte) (map[string]any, error) {
 	if !json.Valid(line) {
 		return nil, errors.New("the line is not JSON")

@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog"
 )
 
-// safeNATS is what every NATS server needs.
+// safeNATS is the setting that every NATS server needs.
 const safeNATS = "set sync_interval: always in the jetstream block of every NATS server, and keep three copies (--nats-replicas 3)"
 
 // checkNATS checks the NATS servers. They are safe only if each of them is known to sync every write: clients cannot read the setting, the
@@ -41,7 +41,8 @@ func checkNATS(ctx context.Context, s *Settings, monitors []string, owner int) d
 	return c
 }
 
-// lostInPowerCut describes what a power cut can lose with a sync interval. By default the interval is two minutes.
+// lostInPowerCut describes the possible loss in a power cut with a sync interval; the default interval is two
+// minutes.
 func lostInPowerCut(interval time.Duration, byDefault bool) string {
 	text := fmt.Sprintf("a power cut can lose messages acknowledged in the last %v", interval)
 	if byDefault {

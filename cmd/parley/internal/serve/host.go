@@ -60,8 +60,8 @@ func (f *Settings) hostedOn(system, noInit string) (hosted bool, why string) {
 // inits are the names of programs that are the first process of a system or a container and wait for the processes of others.
 var inits = []string{"systemd", "init", "launchd", "tini", "docker-init", "podman-init", "catatonit", "dumb-init", "s6-svscan", "runit"}
 
-// noInit returns why agents may not outlive the server, or an empty text. A container ends with its first process, and one that is no
-// init does not wait for the processes that others have left.
+// noInit returns the reason why agents may not outlive the server, or an empty text. A container ends with its first process, and a
+// first process that is not an init does not wait for orphaned processes.
 func noInit(pid int, procDir string) (why string) {
 	if pid == 1 {
 		return "the server is the first process of its container"

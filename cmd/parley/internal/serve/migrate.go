@@ -99,7 +99,7 @@ func (m *Migration) progress(out io.Writer) func(eventlog.Copied) {
 	}
 }
 
-// alone returns an error if a server of the cluster runs. A target that is not complete cannot be opened, and has no servers.
+// alone returns an error if a server of the cluster runs. An incomplete target cannot be opened, so it has no servers.
 func (m *Migration) alone(ctx context.Context, there *eventlog.Options, toCluster bool) error {
 	if m.dryRun && toCluster {
 		return nil // the check would create what is missing

@@ -114,7 +114,8 @@ func (r *run) giveUp() error {
 	return r.before.Close()
 }
 
-// handOver waits until the next server serves. If it does not, the port for the next life of this one is returned.
+// handOver waits until the next server serves. If it does not, handOver returns the port with which this server
+// starts again.
 func (r *run) handOver(ctx context.Context, ended error) (*net.TCPListener, error) {
 	port, err := r.next.Confirm(ctx)
 	if err == nil {

@@ -39,7 +39,7 @@ func (f *Settings) sshMachines() ([]sshlink.Options, error) {
 	return all, nil
 }
 
-// linkMachines keeps the machines of --ssh linked until ctx ends. The function that it returns ends that and waits.
+// linkMachines keeps the machines of --ssh linked until ctx ends. The returned function ends the links and waits.
 func (f *Settings) linkMachines(ctx context.Context, s *server.Server) (func(), error) {
 	all, err := f.sshMachines()
 	if err != nil || len(all) == 0 {
