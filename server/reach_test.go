@@ -74,7 +74,7 @@ func TestIsolationReport(t *testing.T) {
 			checks: map[string]bool{"sandbox": true, "sandbox_escape": false, "network": true}, write: []string{"/work"}, network: []string{}, says: "docker"},
 		{name: "sandbox that does not work", change: func(f *findings) { f.reach.Missing = []string{"bubblewrap is not installed"} }, says: "bubblewrap is not installed"},
 		{name: "sandbox not known", change: func(f *findings) { f.reach.Sandbox = "" }, says: "does not report"},
-		{name: "the agent does not answer", change: func(f *findings) { f.reach.Sandbox, f.reachErr = "on", errors.New("hush-hush") }, says: "does not say whether"},
+		{name: "the agent does not answer", change: func(f *findings) { f.reach.Sandbox, f.reachErr = "on", errors.New("hush-hush") }, says: "does not report whether"},
 		{name: "accept edits", change: func(f *findings) { f.mode = "acceptEdits" }, checks: map[string]bool{"permissions": false}, says: "without asking"},
 		{name: "bypass", change: func(f *findings) { f.mode = "bypassPermissions" }, checks: map[string]bool{"permissions": false}, says: "every tool runs"},
 		{name: "plan", change: func(f *findings) { f.mode = "plan" }, says: "The mode is plan"},
