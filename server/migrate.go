@@ -16,14 +16,25 @@ import (
 	"github.com/seed7221b0f9/parley/server/cluster"
 )
 
-// CopiedState is the result of [CopyState]: how many uploads, sessions with secret parameters, and tokens the source has.
+// CopiedState is the result of [CopyState]: how many uploads, sessions with secret parameters, tokens, and webhooks and subscriptions of
+// browsers the source has.
 type CopiedState struct {
-	Uploads, Secrets, Tokens int
-	Written                  int // those that the target did not have
+	Uploads, Secrets, Tokens, Webhooks int
+	Written                            int // entries that the target did not have
+}
+
+// entries are data by names.
+type entries interface {
+	blob.Lister
+	// Read returns the data of a name. Without any, the error wraps [fs.ErrNotExist].
+	Read(ctx context.Context, name string) ([]byte, error)
+	// Write sets the data of a name that has none.
+	Write(ctx context.Context, name string, data []byte) error
 }
 
 // CopyState copies the state outside of the logs between the directory of a single server ([Options].Dir) and a cluster: uploads,
-// parameters of sessions that may contain passwords, and tokens except printed ones. The target may already contain a part of it; a name
+// parameters of sessions that may contain passwords, tokens except printed ones, and webhooks and subscriptions of browsers with their
+// positions. The key of push messages is copied if there are subscriptions, which are bound to it. The target may already contain a part of it; a name
 // with different content is an error. Everything is read again after it was written. No server may run.
 func CopyState(ctx context.Context, dir string, c *cluster.Cluster, toCluster bool) (done CopiedState, err error) {
 	uploads, err := c.Blobs(ctx, uploadsBucket)
@@ -38,23 +49,36 @@ func CopyState(ctx context.Context, dir string, c *cluster.Cluster, toCluster bo
 	if err != nil {
 		return done, fmt.Errorf("server: %w", err)
 	}
-	here := []blob.Store{blob.Dir(filepath.Join(dir, uploadsDir)), sealedDir{blob.Dir(filepath.Join(dir, secretDir))}, tokenFile(filepath.Join(dir, tokensName))}
-	there := []blob.Store{uploads, secrets, tokenBucket{tokens}}
-	for i, n := range []*int{&done.Uploads, &done.Secrets, &done.Tokens} {
-		from, to := here[i], there[i]
+	hooks, err := c.Bucket(ctx, hooksBucket, 0)
+	if err != nil {
+		return done, fmt.Errorf("server: %w", err)
+	}
+	file := hookFile(filepath.Join(dir, webhooksName))
+	keys := 0
+	for _, one := range []struct {
+		here, there entries
+		count       *int
+	}{
+		{blob.Dir(filepath.Join(dir, uploadsDir)), uploads.(entries), &done.Uploads},
+		{sealedDir{blob.Dir(filepath.Join(dir, secretDir))}, secrets.(entries), &done.Secrets},
+		{tokenFile(filepath.Join(dir, tokensName)), tokenBucket{tokens}, &done.Tokens},
+		{pushKeyFile{sealedDir{blob.Dir(dir)}, file}, pushKeyBucket{hookBucket{hooks}}, &keys}, // before the subscriptions
+		{file, hookBucket{hooks}, &done.Webhooks},
+	} {
+		from, to := one.here, one.there
 		if !toCluster {
 			from, to = to, from
 		}
-		if err := copyBlobs(ctx, from, to, n, &done.Written); err != nil {
+		if err := copyEntries(ctx, from, to, one.count, &done.Written); err != nil {
 			return done, err
 		}
 	}
 	return done, nil
 }
 
-// copyBlobs copies all data of a store.
-func copyBlobs(ctx context.Context, from, to blob.Store, count, written *int) error {
-	names, err := from.(blob.Lister).Names(ctx)
+// copyEntries copies all data.
+func copyEntries(ctx context.Context, from, to entries, count, written *int) error {
+	names, err := from.Names(ctx)
 	if err != nil {
 		return err
 	}
@@ -112,20 +136,38 @@ func lastingToken(tk token) ([]byte, bool, error) {
 type tokenFile string
 
 func (f tokenFile) all() (all []token, err error) {
-	data, err := regularfile.Read(string(f), maxState)
+	err = readList(string(f), &all)
+	return all, err
+}
+
+// readList reads a list of a single server. A file that does not exist is an empty list.
+func readList(path string, list any) error {
+	data, err := regularfile.Read(path, maxState)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil
 	}
 	if err == nil {
 		data, err = sealed.Open(data)
 	}
 	if err == nil {
-		err = json.Unmarshal(data, &all)
+		err = json.Unmarshal(data, list)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("server: %s: %w", f, err)
+		return fmt.Errorf("server: %s: %w", path, err)
 	}
-	return all, nil
+	return nil
+}
+
+// writeList writes a list of a single server.
+func writeList(path string, list any) error {
+	text, err := json.Marshal(list)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("server: %w", err)
+	}
+	return saveState(path, text)
 }
 
 // Names returns the ids of the tokens.
@@ -163,18 +205,8 @@ func (f tokenFile) Write(_ context.Context, _ string, data []byte) error {
 	if err := json.Unmarshal(data, &tk); err != nil {
 		return fmt.Errorf("server: a token of the cluster: %w", err)
 	}
-	text, err := json.Marshal(append(all, tk))
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(string(f)), 0o700); err != nil {
-		return fmt.Errorf("server: %w", err)
-	}
-	return blob.Dir(filepath.Dir(string(f))).Write(context.Background(), filepath.Base(string(f)), sealed.Seal(text))
+	return writeList(string(f), append(all, tk))
 }
-
-// Remove is not used.
-func (f tokenFile) Remove(context.Context, string) error { return errors.ErrUnsupported }
 
 // tokenBucket is the tokens of a cluster, by id.
 type tokenBucket struct{ *cluster.Bucket }
@@ -207,6 +239,3 @@ func (b tokenBucket) Read(ctx context.Context, id string) ([]byte, error) {
 func (b tokenBucket) Write(ctx context.Context, id string, data []byte) error {
 	return b.Create(ctx, id, data)
 }
-
-// Remove is not used.
-func (b tokenBucket) Remove(context.Context, string) error { return errors.ErrUnsupported }

@@ -11,12 +11,12 @@ import (
 
 const migrateLong = `Migrate copies everything that a server keeps from a data directory to a NATS cluster, or back: sessions,
 the audit log, the ledger of budgets and the queue of webhooks with the numbers of their events, uploads,
-parameters of sessions with passwords, and tokens. No server may run on either side. The source is not
-changed. The target is empty, or has a part of the source, as after an earlier call that was interrupted:
-then the rest is copied. At the end the target is read again and compared with the source, by the number
-and the hash of the messages of every session.
+parameters of sessions with passwords, tokens, webhooks and subscriptions of push messages. No server
+may run on either side. The source is not changed. The target is empty, or has a part of the source, as
+after an earlier call that was interrupted: then the rest is copied. At the end the target is read again
+and compared with the source, by the number and the hash of the messages of every session.
 
-It does not copy webhooks, subscriptions of push messages, the printed link, worktrees and running agents.
+It does not copy the printed link, worktrees and running agents.
 Until the copy is complete, a server refuses the target.
 
 Exit codes:

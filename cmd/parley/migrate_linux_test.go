@@ -70,7 +70,7 @@ func TestMigrate(t *testing.T) {
 
 	migrate(term.ExitUsage, "the target is cluster or directory", "--data", s.data, "elsewhere")
 	migrate(0, "Nothing was written", "--data", s.data, "--dry-run", "cluster")
-	migrate(0, "1 uploads, 0 secrets and 1 tokens are the same on both sides; 2 were copied", "--data", s.data, "cluster")
+	migrate(0, "1 uploads, 0 secrets, 1 tokens and 0 webhooks and subscriptions are the same on both sides; 2 were copied", "--data", s.data, "cluster")
 	migrate(0, "0 messages were copied", "--data", s.data, "cluster") // again
 
 	// check serves one side.
@@ -99,6 +99,6 @@ func TestMigrate(t *testing.T) {
 	migrate(term.ExitFailed, "stop them first", "--data", back, "directory")
 	s.stop()
 	migrate(term.ExitFailed, "the target has other events", "--data", s.data, "directory") // it lacks a turn in the middle of others
-	migrate(0, "1 uploads, 0 secrets and 1 tokens are the same on both sides", "--data", back, "directory")
+	migrate(0, "1 uploads, 0 secrets, 1 tokens and 0 webhooks and subscriptions are the same on both sides", "--data", back, "directory")
 	check("--data", back)
 }

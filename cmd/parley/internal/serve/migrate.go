@@ -80,7 +80,8 @@ func (m *Migration) Run(ctx context.Context, out io.Writer, toCluster bool) erro
 		return err
 	})
 	if err == nil {
-		fmt.Fprintf(out, "%d uploads, %d secrets and %d tokens are the same on both sides; %d were copied.\n", state.Uploads, state.Secrets, state.Tokens, state.Written)
+		fmt.Fprintf(out, "%d uploads, %d secrets, %d tokens and %d webhooks and subscriptions are the same on both sides; %d were copied.\n",
+			state.Uploads, state.Secrets, state.Tokens, state.Webhooks, state.Written)
 	}
 	return err
 }
