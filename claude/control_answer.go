@@ -7,8 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// answer holds the JSON text that all results of control requests have. Methods return
-// the value of an answer with a single member; [Client.Control] reaches the other
+// answer is embedded in every result of a control request and holds its JSON text. A method with a
+// single answer member returns the value of that member; [Client.Control] reaches the other
 // members.
 type answer struct{ raw message.JSON }
 

@@ -71,7 +71,7 @@ func mirroredClaude(t *testing.T) mirrored {
 	}
 }
 
-// mirroredCodex is Codex. Each start has a CODEX_HOME.
+// mirroredCodex returns Codex, with a new CODEX_HOME at each start.
 func mirroredCodex(t *testing.T) mirrored {
 	program := codexcli.Require(t, codexcli.Newer)
 	fake := codextest.NewAPI(t)

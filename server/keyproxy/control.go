@@ -58,7 +58,7 @@ func parseID(text string) (id tokenID, err error) {
 	return tokenID(b), nil
 }
 
-// line is a connection of messages.
+// line sends and receives messages over a connection.
 type line struct {
 	conn net.Conn
 	in   *bufio.Scanner
