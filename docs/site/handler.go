@@ -22,7 +22,7 @@ var assets embed.FS
 var layout = template.Must(template.ParseFS(assets, "page.html"))
 
 // policy allows a page its style sheet, its images and its search.
-const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+const policy = "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // view is the input of the template.
 type view struct {

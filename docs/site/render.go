@@ -15,6 +15,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/text"
@@ -36,6 +37,11 @@ func render(file string) (*page, error) {
 		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(nodes{file}, 1))),
 	)
 	tree := md.Parser().Parse(text.NewReader(source))
+	for n := tree.FirstChild(); n != nil; n = n.NextSibling() {
+		if n.Kind() == east.KindTable {
+			n.SetAttributeString("tabindex", []byte("0")) // a wide one is scrolled with the keyboard
+		}
+	}
 	p := &page{Name: nameOf(file)}
 	p.Group = groupOf(p.Name)
 	p.Sections = sections(tree, source)
@@ -161,9 +167,15 @@ func (f nodes) image(w util.BufWriter, source []byte, n ast.Node, entering bool)
 }
 
 var (
-	formatter = chromahtml.New(chromahtml.WithClasses(true), chromahtml.TabWidth(4))
+	formatter = chromahtml.New(chromahtml.WithClasses(true), chromahtml.TabWidth(4), chromahtml.WithPreWrapper(scrollable{}))
 	unstyled  = chroma.MustNewStyle("none", chroma.StyleEntries{}) // the style sheet has the colours
 )
+
+// scrollable makes listings focusable, because a wide one is scrolled with the keyboard.
+type scrollable struct{}
+
+func (scrollable) Start(bool, string) string { return `<pre class="chroma" tabindex="0"><code>` }
+func (scrollable) End(bool) string           { return "</code></pre>" }
 
 func (f nodes) code(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {

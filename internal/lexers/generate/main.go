@@ -103,7 +103,21 @@ func css() ([]byte, error) {
 	f := chromahtml.New(chromahtml.WithClasses(true), chromahtml.TabWidth(4))
 	var light, dark bytes.Buffer
 	err := errors.Join(f.WriteCSS(&light, styles.Get("github")), f.WriteCSS(&dark, styles.Get("github-dark")))
-	return []byte(light.String() + "@media (prefers-color-scheme: dark) {\n" + dark.String() + "}\n"), err
+	return []byte(light.String() + "@media (prefers-color-scheme: dark) {\n" + dark.String() + inherited(light.String(), dark.String()) + "}\n"), err
+}
+
+var coloured = regexp.MustCompile(`\.chroma (\.\w+) \{(?: |[^}]*; )color:`)
+
+// inherited returns a rule for the classes with a colour in the light style alone, which would be dark on dark.
+func inherited(light, dark string) string {
+	var classes []string
+	for _, m := range coloured.FindAllStringSubmatch(light, -1) {
+		if !strings.Contains(dark, ".chroma "+m[1]+" { color:") {
+			classes = append(classes, m[1])
+		}
+	}
+	slices.Sort(classes)
+	return ".chroma :is(" + strings.Join(classes, ", ") + ") { color: inherit }\n"
 }
 
 var (

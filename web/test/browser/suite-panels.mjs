@@ -6,6 +6,7 @@ import "./usage.test.mjs";
 import "./new.test.mjs";
 import "./search.test.mjs";
 import "./panels.test.mjs";
+import "./docs.test.mjs";
 import "./settings.test.mjs";
 import "./sessions.test.mjs";
 import "./phone.test.mjs";
