@@ -35,8 +35,8 @@ func (o Optional[T]) Or(other T) T {
 	return other
 }
 
-// IsZero reports whether the member is absent. It makes the option omitzero leave it out, but
-// not null.
+// IsZero reports whether the member is absent. Because of it omitzero omits an absent member and
+// keeps null.
 func (o Optional[T]) IsZero() bool { return o.state == 0 }
 
 // IsNull reports whether the member is present and null, as opposed to absent or set to a
@@ -46,8 +46,7 @@ func (o Optional[T]) IsNull() bool { return o.state == 1 }
 // IsSet reports whether the member has a value, as opposed to being null or absent.
 func (o Optional[T]) IsSet() bool { return o.state == 2 }
 
-// MarshalJSON writes the value, or null where there is none. An absent member is left out by
-// omitzero.
+// MarshalJSON writes the value, or null if the member has none. omitzero omits an absent member.
 func (o Optional[T]) MarshalJSON() ([]byte, error) {
 	if o.state != 2 {
 		return []byte("null"), nil

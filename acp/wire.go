@@ -20,10 +20,10 @@ type Object struct {
 	Extra map[string]json.RawMessage `json:"-"`              // unknown members, and all those of an unknown variant
 }
 
-// UnmarshalJSON decodes an object that has no other members. Types with more have their own.
+// UnmarshalJSON decodes an object without other members. Types with more members override it.
 func (o *Object) UnmarshalJSON(b []byte) error { return decode(b, o) }
 
-// MarshalJSON encodes an object that has no other members.
+// MarshalJSON encodes an object without other members.
 func (o Object) MarshalJSON() ([]byte, error) { return encode(&o) }
 
 // Union is an object whose member type selects the type of its value.
@@ -39,9 +39,9 @@ func (u *Union[Value]) UnmarshalJSON(b []byte) error { return decode(b, u) }
 // MarshalJSON encodes the type and the members of the value.
 func (u Union[Value]) MarshalJSON() ([]byte, error) { return encode(&u) }
 
-// decode decodes an object into the struct that v points to and keeps the members that are left in
-// its field Extra: unknown ones, and optional ones with a wrong type, which count as absent, as the
-// schema asks for. The tag of a union selects the type of its field Value.
+// decode decodes an object into the struct that v points to. It stores the remaining members in the
+// field Extra: unknown ones, and optional ones with a wrong type, which count as absent, as the
+// schema requires. The tag of a union selects the type of its field Value.
 func decode(b []byte, v any) error {
 	if b = bytes.TrimSpace(b); len(b) == 0 || b[0] != '{' {
 		return errNotObject
@@ -71,7 +71,7 @@ func decode(b []byte, v any) error {
 	return nil
 }
 
-// take moves a member out of all.
+// take removes a member from all and returns it.
 func take(all map[string]json.RawMessage, name string, to reflect.Value, required bool) error {
 	text, ok := all[name]
 	if !ok {
@@ -90,12 +90,12 @@ func take(all map[string]json.RawMessage, name string, to reflect.Value, require
 	return nil
 }
 
-// tagOf returns the name of a union's tag on the wire, "" for other structs. The tag is the first
+// tagOf returns the wire name of a union's tag, or "" for other structs. The tag is the first
 // field.
 func tagOf(t reflect.Type) string { return t.Field(0).Tag.Get("tag") }
 
-// decodeValue takes the tag of a union and, if its variant is known, all members for its value. A
-// tag that is not a string stays in all.
+// decodeValue decodes the tag of a union. If its variant is known, it moves all other members into
+// its value. A tag that is not a string stays in all.
 func decodeValue(all map[string]json.RawMessage, s reflect.Value, of map[string]any) error {
 	tag := tagOf(s.Type())
 	if err := take(all, tag, s.Field(0), false); err != nil {
@@ -120,7 +120,7 @@ func decodeValue(all map[string]json.RawMessage, s reflect.Value, of map[string]
 
 // MemberError is returned when a member of an object cannot be read, and names it by its path.
 type MemberError struct {
-	Path string // the names from the outside in, with dots
+	Path string // the names of the members, outermost first, separated by dots
 	Err  error
 }
 
@@ -139,8 +139,8 @@ func inside(name string, err error) error {
 	return &MemberError{Path: name, Err: err}
 }
 
-// encode encodes the struct that v points to as one object: the tag of a union, its members, those
-// of its value and Extra, which never has a known name.
+// encode encodes the struct that v points to as one object: the tag of a union, the struct's
+// members, those of its value, and Extra, which never contains a known name.
 func encode(v any) ([]byte, error) {
 	s := reflect.ValueOf(v).Elem()
 	out := []byte{'{'}

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/tape"
 )
 
-// again decodes a text into v, encodes it, and compares the two as JSON.
+// again decodes a text into v and encodes it, and checks that the JSON is the same.
 func again(t *testing.T, text string, v any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), v); err != nil {
@@ -45,7 +45,7 @@ func TestUnknownMembersAreKept(t *testing.T) {
 	again(t, `{"cwd":"/","mcpServers":[{"name":"a","command":"/b","args":[],"env":[],"x":1},{"type":"http","name":"h","url":"u","headers":[]},{"type":"quic","q":1}]}`, new(acp.NewSessionRequest))
 }
 
-// TestRecordedLines sends every recorded line of both sides through the types.
+// TestRecordedLines decodes and encodes every recorded line of both sides.
 func TestRecordedLines(t *testing.T) {
 	params := map[string]func() any{
 		"session/update":             func() any { return new(acp.SessionNotification) },

@@ -7,7 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 )
 
-// TestQuestionAnswer_joined adds the notes to the answers of an agent that has no place for notes.
+// TestQuestionAnswer_joined checks that notes are added to the answers for an agent without a field
+// for notes.
 func TestQuestionAnswer_joined(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

@@ -47,7 +47,7 @@ func Example() {
 	// error: false
 }
 
-// An agent without a place for notes gets them as a part of the answer.
+// An agent without a field for notes gets them as a part of the answer.
 func ExampleQuestionAnswer_Joined() {
 	answer := &agent.QuestionAnswer{
 		Answers: json.RawMessage(`{"Which colour?":"Red"}`),

@@ -52,13 +52,14 @@ type Options struct {
 	// Keeper runs the commands that an agent under a host requests, so that they outlive this program like the agent.
 	// If it is nil, such an agent is not offered terminals.
 	Keeper Keeper
-	// MaxAbsence is how long the agent may have to wait without a program that answers it, under a host. 0 means that it ends with this
-	// program.
+	// MaxAbsence is how long an agent under a host may have to wait for a program that answers its
+	// requests. 0 means that the agent ends with this program.
 	MaxAbsence time.Duration
 	// Sandbox is the kind of box that the session asks for; empty is the server's choice.
 	Sandbox string
-	// Box returns a spawner that starts the process of the agent in a box, with next or, if that is nil, on this machine. Only a provider
-	// that implements [Boxable] has boxes; nil is none.
+	// Box returns a spawner that starts the process of the agent in a box, with next or, if next is
+	// nil, on this machine. A nil Box means no box. Only a provider that implements [Boxable]
+	// supports boxes.
 	Box func(next spawn.Spawner) spawn.Spawner
 	// OnUsed is called with the usage of each answer of the model, from any goroutine. It must
 	// return at once. Providers without that data never call it; nil is allowed.

@@ -77,11 +77,13 @@ type QuestionAnswer struct {
 	Declined bool            // the person declines to answer
 	Message  string          // for a refusal: the reason, for the model
 	Answers  json.RawMessage `json:",omitempty"` // an object: the answers by question; null is a skipped question
-	// Notes are texts that the person added to an answer, by question. Only Claude has a place for them; see [QuestionAnswer.Joined].
+	// Notes are texts that the person added to an answer, by question. Only Claude has a field for
+	// them; see [QuestionAnswer.Joined].
 	Notes map[string]string `json:",omitempty"`
 }
 
-// Joined returns the answers with their notes, for an agent that has no place for notes: "Red, but pale".
+// Joined returns the answers combined with their notes, for an agent that has no field for notes:
+// "Red, but pale".
 func (a *QuestionAnswer) Joined() json.RawMessage {
 	var answers map[string]json.RawMessage
 	if len(a.Notes) == 0 || json.Unmarshal(a.Answers, &answers) != nil {

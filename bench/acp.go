@@ -20,7 +20,8 @@ import (
 
 var acpRows = []string{"acp_initialize_ms", "acp_session_ms", "acp_warm_session_ms", "acp_connect_ms", "acp_first_update_ms", "acp_rss_bytes", "acp_turn_rss_bytes"}
 
-// acpWarm is the time between initialize and the request for a session, so that one can be ready.
+// acpWarm is the pause between initialize and the request for a session, in which an agent can
+// prepare one.
 const acpWarm = time.Second
 
 // acpRest is the time after a turn at which the resident memory of an idle agent is read.

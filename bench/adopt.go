@@ -24,7 +24,7 @@ var adoptions = []struct {
 
 var adoptRows = []string{adoptions[0].row, adoptions[1].row, adoptions[2].row}
 
-// prepareAdopt writes what the agents say.
+// prepareAdopt writes the streams of the agents.
 func (b *bench) prepareAdopt(context.Context) error {
 	for _, a := range adoptions {
 		if _, err := b.writeStream(b.path(a.row), a.lines); err != nil {

@@ -24,7 +24,7 @@ const (
 	joinedAgents     = 200
 )
 
-// programs are what the machine of joinedRound offers.
+// programs lists the programs that the machine of joinedRound offers.
 var programs = map[string]spawn.Command{
 	"echo":   {Path: "/bin/cat", Dir: "/"},
 	"stream": {Path: "/bin/sh", Args: []string{"-c", `yes "$(printf '%0299d' 0)" | dd bs=300 iflag=fullblock count="$0" 2>/dev/null`, strconv.Itoa(joinedStream)}, Dir: "/", Env: []string{"PATH=" + os.Getenv("PATH")}},

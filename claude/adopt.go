@@ -15,7 +15,7 @@ import (
 
 // Adoption is a CLI that another process has started and left running under a host.
 type Adoption struct {
-	// Process is the CLI. Its lines begin with the first one of its life.
+	// Process is the CLI. Its lines start with the first line that it wrote.
 	Process spawn.LineProcess
 	// Last is the number of the newest line of the process when Adopt is called. The earlier process wrote no
 	// line after it.
@@ -73,7 +73,7 @@ func Adopt(ctx context.Context, opts *Options, a Adoption) (*Client, error) {
 	return c, nil
 }
 
-// adoptError is why the lines of the past make no client, nil if they do.
+// adoptError returns the reason why the past lines do not restore a client, or nil.
 func (c *Client) adoptError(ctx context.Context) (err error) {
 	var ended bool
 	c.s.update(func(st *sessionState) { err, ended = st.handshake.err, st.handshake.ended })
@@ -89,7 +89,7 @@ func (c *Client) adoptError(ctx context.Context) (err error) {
 	return nil
 }
 
-var errNoHandshake = errors.New("the lines of the CLI have no handshake")
+var errNoHandshake = errors.New("the lines of the CLI lack the handshake")
 
 // adoptable returns an error for options whose state ends with the process.
 func (l *launch) adoptable() error {
@@ -102,7 +102,7 @@ func (l *launch) adoptable() error {
 	return nil
 }
 
-// adopt connects to a CLI that runs.
+// adopt connects to a running CLI.
 func (t *processTransport) adopt(ctx context.Context, p spawn.LineProcess) (*lineConn, error) {
 	sup, err := proc.Start(ctx, spawn.Command{}, t.procOptions(proc.Adopted(p)))
 	if err != nil {
@@ -114,7 +114,7 @@ func (t *processTransport) adopt(ctx context.Context, p spawn.LineProcess) (*lin
 // past records that a line was read. After the last line of an earlier process, it asks open requests again.
 func (r *reader) past(number uint64) {
 	if r.until > 0 && number >= r.until {
-		r.tap(entry{number: r.until}, inputLine) // whatever the last line was, it is the last one
+		r.tap(entry{number: r.until}, inputLine) // of either direction
 		r.until = 0
 		r.requireHandshake()
 		r.s.mux.Release()
@@ -123,7 +123,7 @@ func (r *reader) past(number uint64) {
 	}
 }
 
-// requireHandshake ends the handshake if the lines of the past have not begun one.
+// requireHandshake fails the handshake if the past lines do not contain its start.
 func (r *reader) requireHandshake() {
 	begun := r.initialized
 	r.s.update(func(st *sessionState) { begun = begun || st.handshake.ended })
@@ -132,7 +132,7 @@ func (r *reader) requireHandshake() {
 	}
 }
 
-// tap gives a line that is no message to those who take every line.
+// tap passes a line that is not a message to the receivers of all lines.
 func (r *reader) tap(e entry, kind lineKind) {
 	if e.number == 0 {
 		return
@@ -148,7 +148,8 @@ func (s *session) turns() (turns *router) {
 	return turns
 }
 
-// wrote takes a line to the CLI into account. Lines of this process have their effect already.
+// wrote processes a line that was written to the CLI. It only reports the lines of this process,
+// because writing them has already updated the state.
 func (r *reader) wrote(e entry) {
 	if e.text == "" {
 		return
@@ -191,11 +192,11 @@ func (r *reader) prompted(uuid string) {
 type Line struct {
 	// Number counts the lines of both directions together.
 	Number uint64
-	// Input is set for a line to the CLI.
+	// Input is true for a line to the CLI, false for a line of the CLI.
 	Input bool
 	// Message is the decoded line; nil for a line to the CLI and for one of the control protocol.
 	Message Message
-	// Text is the line.
+	// Text is the line without its line feed.
 	Text string
 }
 
@@ -235,7 +236,8 @@ func (e entry) line() Line {
 	return l
 }
 
-// refusal answers a hook that this process does not have. An error would let the call run.
+// refusal answers a call of a hook that this process does not have. It refuses the call, because
+// after an error the CLI would run it.
 func refusal(in message.JSON) []byte {
 	const why = "Parley was started again, and has no hook for this"
 	var input struct {

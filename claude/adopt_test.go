@@ -96,13 +96,13 @@ func (p *keptProcess) Wait() (spawn.ExitStatus, error) {
 	return spawn.ExitStatus{}, nil
 }
 
-// kindless is an input that is only closed.
+// kindless is an input that supports only Close.
 type kindless struct{ p *keptProcess }
 
 func (k kindless) Write([]byte) (int, error) { return 0, errors.New("a line without an id") }
 func (k kindless) Close() error              { k.p.end(); return nil }
 
-// recordedLines are the lines of a recording of one CLI in both directions, nil if it has several CLIs.
+// recordedLines returns the lines of a recording in both directions, or nil if it has several CLIs.
 func recordedLines(t *testing.T, scenario string) (lines []spawn.Line) {
 	dir := filepath.Join(corpus(t), scenario)
 	text, err := os.ReadFile(filepath.Join(dir, "timeline.jsonl"))
@@ -111,7 +111,7 @@ func recordedLines(t *testing.T, scenario string) (lines []spawn.Line) {
 	}
 	files := map[string][]string{}
 	for direction, name := range map[string]string{"in": "stdin.jsonl", "out": "stdout.jsonl"} {
-		data, _ := os.ReadFile(filepath.Join(dir, name)) // one that is missing is empty
+		data, _ := os.ReadFile(filepath.Join(dir, name)) // a missing file is empty
 		files[direction] = strings.Split(string(data), "\n")
 	}
 	for line := range strings.Lines(string(text)) {
@@ -129,7 +129,7 @@ func recordedLines(t *testing.T, scenario string) (lines []spawn.Line) {
 	return lines
 }
 
-// openAt are the requests of the CLI that are open after the first lines, by their subtypes.
+// openAt returns the subtypes of the CLI's requests that are open after the first lines.
 func openAt(lines []spawn.Line) map[string]string {
 	open := map[string]string{}
 	for _, l := range lines {
@@ -141,7 +141,7 @@ func openAt(lines []spawn.Line) map[string]string {
 				RequestID string `json:"request_id"`
 			}
 		}
-		_ = json.Unmarshal(l.Text, &m) // a line that is no JSON is no request
+		_ = json.Unmarshal(l.Text, &m) // a line that is not JSON is not a request
 		switch {
 		case !l.Input && m.Type == "control_request":
 			open[m.RequestID] = m.Request.Subtype
@@ -154,7 +154,7 @@ func openAt(lines []spawn.Line) map[string]string {
 	return open
 }
 
-// handshakeEnd is the number of the answer to initialize, 0 if there is none.
+// handshakeEnd returns the number of the answer to initialize, or 0 if there is none.
 func handshakeEnd(lines []spawn.Line) uint64 {
 	id := ""
 	for _, l := range lines {
@@ -184,7 +184,7 @@ type adopted struct {
 	Tools            []string
 	Info             string
 	Numbers          []uint64 // of the lines that Lines yields
-	asked, unanswers []string // requests that callbacks were asked, and that were answered by itself
+	asked, unanswers []string // requests that callbacks got, and those that the client answered without a callback
 }
 
 // adoptAt adopts a CLI after the first n lines of a recording and then gives it the others.
@@ -263,8 +263,8 @@ func (a *adopted) checkAsked(t *testing.T, p *keptProcess, open map[string]strin
 	a.asked, p.written = nil, nil
 }
 
-// A client that is restored from the lines of another equals it, wherever the lines are split, and asks open requests
-// again.
+// A client that is restored from the lines of another client equals it, wherever the lines are
+// split, and passes open requests to the callbacks again.
 func TestAdopt(t *testing.T) {
 	hermeticProcess(t)
 	names := scenarios(t)
@@ -320,12 +320,13 @@ func TestAdopt_largePrompt(t *testing.T) {
 	})
 }
 
-// A request that is open when the process dies is answered once, by the next one.
+// TestAdopt_answer checks that a request that is open when the process dies is answered once, by
+// the next process.
 func TestAdopt_answer(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		after []spawn.Line // what the process before has written of it
-		want  int          // answers that the next one writes
+		after []spawn.Line // the lines that the previous process wrote after it
+		want  int          // answers that the next process writes
 	}{
 		{"open", nil, 1},
 		{"answered", []spawn.Line{{Input: true, Text: []byte(`{"type":"control_response","response":{"subtype":"success","request_id":"r1","response":{"behavior":"deny","message":"no"}}}`)}}, 0},
@@ -458,7 +459,8 @@ func TestAdopt_hook(t *testing.T) {
 	}
 }
 
-// A hook that the process does not have is refused, not answered with an error, which would let the call run.
+// TestAdopt_lostHook checks that the call of a hook that this process does not have is refused. The
+// CLI would treat an error as permission to run the tool.
 func TestAdopt_lostHook(t *testing.T) {
 	for event, want := range map[string]string{
 		"PreToolUse":        `"permissionDecision":"deny"`,
@@ -484,7 +486,7 @@ func TestAdopt_lostHook(t *testing.T) {
 	}
 }
 
-// Without a handshake in its lines a CLI is not adopted, and ends.
+// TestAdopt_noHandshake checks that a CLI whose lines lack the handshake is not adopted, and ends.
 func TestAdopt_noHandshake(t *testing.T) {
 	for name, lines := range map[string][]string{"none": nil, "message": {`{"type":"system","subtype":"status"}`}} {
 		synctest.Test(t, func(t *testing.T) {

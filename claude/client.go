@@ -23,7 +23,7 @@ type Client struct {
 
 	sending chan struct{} // holds a token while a prompt is being written
 
-	lines *lineQueue // of a client that was adopted, every line from the first
+	lines *lineQueue // all lines of an adopted client, from the first on; else nil
 
 	shared *attachment // nil if no client can attach
 	left   bool        // guarded by attachments
@@ -194,7 +194,7 @@ func (c *Client) abandon(t *Turn) {
 		ctx, cancel := deadline.With(context.Background(), limit, context.DeadlineExceeded)
 		defer cancel()
 		if err := t.Cancel(ctx); err != nil && !errors.Is(err, ErrClosed) {
-			c.s.launch.logger().Warn("claude: interrupting a turn that was broken off", "error", err)
+			c.s.launch.logger().Warn("claude: interrupting an abandoned turn", "error", err)
 		}
 		select {
 		case <-t.left:
@@ -315,7 +315,7 @@ func controlRequest(subtype string, fields any) ([]byte, error) {
 		return nil, err
 	}
 	if jsonwire.NewDecoder(string(body)).Kind() != '{' {
-		return nil, errors.New("claude: the fields of a control request are no object")
+		return nil, errors.New("claude: the fields of a control request are not an object")
 	}
 	return jsonwire.Prepend(head, body)
 }

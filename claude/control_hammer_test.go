@@ -68,7 +68,7 @@ func (r *roundTrips) one(t *testing.T, client *claude.Client, n int) {
 
 // Each of many requests ends exactly once: with its answer, its cancellation, or the
 // death of the process.
-func TestTenThousandRoundTripsToAProcessThatIsKilled(t *testing.T) {
+func TestControlRequestsEndOnce(t *testing.T) {
 	short.SkipLong(t, "starts many processes")
 	const callers, each = 64, 160
 	opts := claudetest.FakeCLI("control-echo")

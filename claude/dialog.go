@@ -57,7 +57,7 @@ func encodeDialog(r *UserDialogResult) ([]byte, error) {
 	case r.Cancelled:
 		return []byte(`{"behavior":"cancelled"}`), nil
 	case jsonwire.NewDecoder(string(r.Result)).Kind() == 'n' || !validJSON(r.Result):
-		return nil, errors.New("claude: UserDialogResult.Result is null, or no JSON")
+		return nil, errors.New("claude: UserDialogResult.Result is null or not JSON")
 	}
 	return jsonwire.Marshal(map[string]any{"behavior": "completed", "result": r.Result})
 }

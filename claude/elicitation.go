@@ -23,7 +23,7 @@ type ElicitationRequest struct {
 	// the server's order.
 	RequestedSchema message.JSON `json:"requested_schema"`
 	PropertyOrder   []string     `json:"property_order"`
-	// Title, DisplayName and Description are the server's texts for a prompt.
+	// Title, DisplayName and Description are texts of the server for its request.
 	Title       string `json:"title"`
 	DisplayName string `json:"display_name"`
 	Description string `json:"description"`

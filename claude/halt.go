@@ -88,8 +88,8 @@ func (s *session) beginClosing(st *sessionState) {
 	}
 }
 
-// stop ends the CLI with the given cause, unless there is one already, and does not wait for
-// it.
+// stop ends the CLI with the given cause, unless it is already ending, and does not wait for the
+// end.
 func (s *session) stop(cause error) {
 	s.update(func(st *sessionState) {
 		st.giveCause(cause)

@@ -206,7 +206,7 @@ func TestOutputsOnTheWire(t *testing.T) {
 }
 
 // Outputs that the CLI would discard are errors.
-func TestOutputsThatCannotBe(t *testing.T) {
+func TestInvalidOutputs(t *testing.T) {
 	for _, tt := range []struct {
 		out  hook.AnyOutput
 		want string

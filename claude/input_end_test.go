@@ -170,7 +170,7 @@ func TestRunEndTimeoutPausesDuringQuestion(t *testing.T) {
 	})
 }
 
-func TestExitTimeoutStopsACLIThatStays(t *testing.T) {
+func TestExitTimeoutStopsTheCLI(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		cli.onEOF = lives

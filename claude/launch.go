@@ -87,10 +87,11 @@ func (l *launch) useConfigDir(dir string) {
 	}
 }
 
-// forks makes the launch write a new session with the content of the resumed one.
+// forks makes the launch continue the resumed session as a new session.
 func (l *launch) forks() { l.ForkSession = true }
 
-// registered takes the ids of hooks from the handshake of another process, before the CLI's requests are answered.
+// registered takes the ids of hooks from the handshake that the previous process wrote, before this
+// process answers the CLI's requests.
 func (l *launch) registered(line string) {
 	var m struct {
 		Request struct {

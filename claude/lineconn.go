@@ -22,7 +22,7 @@ type lineConn struct {
 	*processConn
 	lines   spawn.LineProcess
 	maxLine int
-	last    spawn.Line // the one that was read last
+	last    spawn.Line // the last line that was read
 	n       int
 }
 
@@ -66,7 +66,8 @@ func (c *lineConn) readLine(ctx context.Context) (ndjson.Line, error) {
 
 func (c *lineConn) reads() int { return c.n }
 
-// Write writes a line under an id that is the same whenever it is written: an answer reaches the CLI once, and a prompt too.
+// Write writes a line under its id. An answer or a prompt has the same id each time it is written,
+// so that it reaches the CLI once.
 func (c *lineConn) Write(ctx context.Context, line json.RawMessage) error {
 	limit := deadline.Or(c.writeTime, defaultWrite)
 	ctx, cancel := deadline.With(ctx, limit, os.ErrDeadlineExceeded)
@@ -78,12 +79,13 @@ func (c *lineConn) Write(ctx context.Context, line json.RawMessage) error {
 	return err
 }
 
-// writeParts writes a line in one piece: the host numbers whole lines.
+// writeParts joins the parts and writes them as one line, because the host numbers whole lines.
 func (c *lineConn) writeParts(ctx context.Context, parts iter.Seq[[]byte]) error {
 	return c.Write(ctx, promptLine{parts: parts}.text())
 }
 
-// lineID names a line to the CLI.
+// lineID returns the id of a line to the CLI, derived from the request that it answers or from the
+// prompt's uuid, or else random.
 func lineID(line string) string {
 	id := ""
 	if answered := control.AnswerID(line); answered != "" {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// An answer and a prompt have the same id whenever they are written, so that a host writes each of them once. Other lines have another one
-// each time.
+// An answer and a prompt have the same id whenever they are written, so that a host writes each of
+// them once. All other lines get a new id each time.
 func TestLineID(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"type":"control_response","response":{"subtype":"success","request_id":"r1","response":{"behavior":"deny"}}}`: "answer-r1",

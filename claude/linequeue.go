@@ -13,7 +13,7 @@ import (
 type entry struct {
 	text   string
 	msg    message.Message // set when the line has been decoded already
-	number uint64          // of the line, where a host counts them
+	number uint64          // the host's number of the line, or 0
 	kind   lineKind
 }
 
@@ -33,11 +33,11 @@ func (e entry) message() message.Message {
 	return decode.Line(e.text)
 }
 
-// lineQueue is an unbounded queue between the session's reader, which never waits for it,
-// and one consumer, which takes all queued entries at once.
+// lineQueue is an unbounded queue from the session's reader to one consumer. The reader never waits
+// for it; the consumer takes all queued entries at once.
 type lineQueue struct {
 	freed func() // called when an entry has been taken
-	whole bool   // takes lines that are no messages too
+	whole bool   // also takes lines that are not messages
 
 	mu      sync.Mutex
 	queue   []entry

@@ -325,7 +325,7 @@ func (c *liveCall) compareStore() {
 	}
 }
 
-// storeLog holds the entries sent to a session store.
+// storeLog records the entries that were sent to a session store.
 type storeLog struct {
 	kinds  []any
 	said   []json.RawMessage // the entries of the conversation

@@ -475,8 +475,8 @@ func sorted(messages []any) []any {
 	return out
 }
 
-// answersItself reports whether an SDK answered in place of a callback: because it was not called, or gave an
-// invalid answer.
+// answersItself reports whether an SDK answered instead of a callback: because the callback was not
+// called, or returned an invalid answer.
 func answersItself(call recordedCall) bool {
 	return slices.ContainsFunc(call.Answers, func(a recordedAnswer) bool {
 		var v struct {

@@ -98,7 +98,7 @@ func (l *mcpLink) askUser(ctx context.Context, req *jsonrpc.Request) (answer []b
 	}()
 	answer, err = l.host.elicitation(ctx, asked)
 	if errors.Is(err, control.ErrNoAnswer) {
-		return nil, errors.New("a question of a server in this process is answered by the callback or not at all")
+		return nil, errors.New("only the callback can answer a question of a server in this process")
 	}
 	return answer, err
 }

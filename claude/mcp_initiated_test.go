@@ -49,7 +49,7 @@ func TestListChangedAddsTool(t *testing.T) {
 	}
 }
 
-func TestLoggingGoesOut(t *testing.T) {
+func TestLoggingIsSent(t *testing.T) {
 	server := mcp.NewServer(&mcp.Implementation{Name: "log", Version: "1"}, nil)
 	mcptool.NewTool("t", "", func(ctx context.Context, _ struct{}) (string, error) {
 		return "", mcptool.CallInfo(ctx).Session.Log(ctx, &mcp.LoggingMessageParams{Level: "warning", Data: "careful"})
@@ -95,7 +95,7 @@ func TestElicitationByTheCLI(t *testing.T) {
 
 // Other CLIs refuse it, so the callback gets the request; without a callback it is
 // declined.
-func TestElicitationIsDeclinedHere(t *testing.T) {
+func TestElicitationWithoutCallback(t *testing.T) {
 	w := serveTools(t, asker())
 	want := `{"content":[{"type":"text","text":"decline <nil>"}]}`
 	wantJSON(t, w.say("calc", callMessage(2, "ask", `{}`)), `{"jsonrpc":"2.0","id":2,"result":`+want+`}`)
@@ -103,7 +103,7 @@ func TestElicitationIsDeclinedHere(t *testing.T) {
 	wantJSON(t, w.say("calc", callMessage(2, "ask", `{}`)), `{"jsonrpc":"2.0","id":2,"result":`+want+`}`)
 }
 
-func TestSamplingGoesOut(t *testing.T) {
+func TestSamplingIsSent(t *testing.T) {
 	w := serveTools(t, mcptool.NewTool("think", "", func(ctx context.Context, _ struct{}) (string, error) {
 		res, err := mcptool.CallInfo(ctx).Session.CreateMessage(ctx, &mcp.CreateMessageParams{
 			MaxTokens: 10, Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: "hi"}}},

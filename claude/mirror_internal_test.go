@@ -160,7 +160,7 @@ func TestMirrorKey(t *testing.T) {
 	}
 }
 
-// A resumed session continues under its key in the store; a new session of the same CLI has its own.
+// A resumed session keeps its key in the store; a new session of the same CLI gets another key.
 func TestMirrorGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &claimStore{}

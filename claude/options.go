@@ -124,8 +124,9 @@ type Options struct {
 
 	// Hooks are functions that the CLI calls for its events; see [hook.Func].
 	Hooks *hook.Hooks
-	// MaxAbsence is how long the CLI may have to wait without a process that answers, as it does under a host: it waits for a hook
-	// this much longer than the hook's function may run. 0 means that the CLI ends with this process.
+	// MaxAbsence is the longest time that the CLI may have to wait while no process answers it,
+	// which can happen under a host. It is added to the timeout that the CLI has for each hook. 0
+	// means that the CLI ends with this process.
 	MaxAbsence time.Duration
 
 	// Skills are the skills that may be used without asking, by name; nil leaves them unset. AllSkills allows all skills.

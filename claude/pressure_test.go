@@ -48,7 +48,7 @@ func TestSlowConsumerStopsTheReader(t *testing.T) {
 				t.Fatal(err)
 			}
 			if n++; n == 1 {
-				// The consumer is idle for a while.
+				// The consumer does not read yet.
 				pour(cli, 100)
 				if read, _, _ := cli.counts(); read > 10 {
 					t.Fatalf("%d lines read", read)

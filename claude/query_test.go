@@ -498,7 +498,7 @@ var errNoWire = errors.New("no wire")
 
 func (badTransport) Connect(context.Context) (claude.Conn, error) { return nil, errNoWire }
 
-func TestTransportThatCannotConnect(t *testing.T) {
+func TestTransportConnectError(t *testing.T) {
 	opts := &claude.Options{Transport: badTransport{}}
 	if _, err := claude.Run(t.Context(), "go", opts); !errors.Is(err, errNoWire) {
 		t.Fatal(err)

@@ -18,10 +18,11 @@ import (
 // code.
 type reader struct {
 	s *session
-	// until is the number of the last line of the past; 0 without one. Up to it lines rebuild the session.
+	// until is the number of the last past line, or 0 if there are none. Lines up to it restore the
+	// session.
 	until  uint64
-	client *Client // of a session that is adopted
-	// initialized is set when a process before has written initialize.
+	client *Client // the client of an adopted session
+	// initialized is set when the previous process has written initialize.
 	initialized bool
 
 	outcome   outcome

@@ -163,7 +163,7 @@ func (r *callRunner) wait(event string) {
 	}
 }
 
-// start reports that the call has returned its handle.
+// start is called with the handle that the call has returned.
 func (r *callRunner) start(send func(message.UserInput) error) {
 	r.started.Do(func() {
 		r.send = send

@@ -159,13 +159,14 @@ func TestPastIsBounded(t *testing.T) {
 	for i := range keptPast + 10 {
 		p.add(strconv.Itoa(i))
 	}
-	p.add("12") // is there already
+	p.add("12") // already in the list
 	if len(p.ids) != keptPast || len(p.order) != keptPast || p.ids["9"] || !p.ids["10"] || !p.ids[strconv.Itoa(keptPast+9)] {
 		t.Errorf("%d ids, %d in order, the first is %s", len(p.ids), len(p.order), p.order[0])
 	}
 }
 
-// So are the hooks of finished calls. A call with an unanswered hook is kept, regardless of their number.
+// The hooks of finished calls are limited too. A call with an unanswered hook is kept, regardless
+// of their number.
 func TestPermissionHooksAreBounded(t *testing.T) {
 	var h permissionHooks
 	for i := range maxPermissionCalls + 10 {

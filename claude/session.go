@@ -61,7 +61,7 @@ type session struct {
 // sessionState is the mutable state of a session. It changes only inside update. Separate
 // pure types make the decisions: handshake, runEnd, taskTable.
 type sessionState struct {
-	// rebuilding is set until an adopted session has read the lines of the past.
+	// rebuilding is true until an adopted session has read the past lines
 	rebuilding bool
 
 	cause    error // the first cause with which the session was stopped
@@ -194,7 +194,7 @@ func (s *session) sendOnly(ctx context.Context, request []byte) error {
 	return err
 }
 
-// run starts the goroutines of a session that is connected, and its handshake.
+// run starts the goroutines of a connected session and its handshake.
 func (s *session) run(ctx context.Context, request []byte) {
 	end := s.begin(&reader{s: s})
 	s.initialize(ctx, request)

@@ -62,10 +62,10 @@ func (s *session) whyGone() (why error, known bool) {
 	return why, known
 }
 
-// promptLine is the line of a prompt: in one place, or in parts if it is large.
+// promptLine is the line of a prompt: in one piece, or in parts if it is large.
 type promptLine struct {
 	whole []byte
-	parts iter.Seq[[]byte] // nil for a line in one place
+	parts iter.Seq[[]byte] // nil for a line in one piece
 }
 
 func (l promptLine) text() []byte {
@@ -79,7 +79,7 @@ func (l promptLine) text() []byte {
 	return all
 }
 
-// prompt writes one prompt.
+// prompt writes one prompt and returns an error if it could not be written.
 func (s *session) prompt(ctx context.Context, line promptLine) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -172,7 +172,8 @@ func (s *session) writeFailed(err error) {
 		if !st.closed {
 			s.closeInput(st)
 		}
-		// Although a prompt has no result: the CLI did not read it.
+		// The session fails even if a prompt has no result, because the CLI did not read that
+		// prompt.
 		if d := deadline.Or(s.launch.ExitTimeout, defaultExit); d > 0 {
 			stopTimer(st.timers.exit)
 			s.exitAfter(st, &StalledError{Phase: phaseExit, Since: d})
@@ -208,7 +209,7 @@ func (s *session) encode(in message.UserInput) (promptLine, error) {
 	var closed *closedError
 	s.update(func(st *sessionState) { closed, _ = st.why.(*closedError) })
 	if closed != nil {
-		return promptLine{}, closed // whatever it had ended with before
+		return promptLine{}, closed // even if the CLI had ended before with another error
 	}
 	if parts, ok := in.Parts(); ok {
 		return promptLine{parts: parts}, nil

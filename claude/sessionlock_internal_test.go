@@ -31,8 +31,8 @@ func locksIn(t *testing.T, g *sessionGuard) (names []string) {
 	return names
 }
 
-// A guard locks one session at a time: the one that its CLI reported last, and none after the CLI has
-// ended.
+// A guard locks one session at a time: the session that its CLI reported last. It holds no lock
+// after the CLI has ended.
 func TestGuardFollows(t *testing.T) {
 	dir := t.TempDir()
 	g := &sessionGuard{launch: unchecked(nil), on: true, dir: func() string { return dir }}

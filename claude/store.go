@@ -100,7 +100,7 @@ type StoreFlush string
 // The flush policies. With both, all entries are flushed before a result is delivered.
 const (
 	FlushBatched StoreFlush = "batched" // the default: before a result, or when a batch is large
-	FlushEager   StoreFlush = "eager"   // as they come
+	FlushEager   StoreFlush = "eager"   // each entry when it arrives
 )
 
 func (o *Options) checkStore() error {

@@ -180,7 +180,7 @@ func (r *restorer) writeSubagents(ctx context.Context, dir, id string) error {
 	}
 	for _, sub := range subpaths {
 		if !safeSubpath(sub) {
-			return fmt.Errorf("the store names a subagent %q, which is not a path below its session", sub)
+			return fmt.Errorf("the store has a subagent %q, which is not a path below its session", sub)
 		}
 		entries, err := r.load(ctx, r.key(id, sub))
 		if err != nil {

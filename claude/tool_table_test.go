@@ -12,8 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/tool"
 )
 
-// builtinTools are the built-in tools of the CLI in the order of its own list, and two
-// that are not in it.
+// builtinTools are the built-in tools of the CLI in the order of its list, followed by two that are
+// not in that list.
 var builtinTools = []string{
 	"Agent", "Artifact", "AskUserQuestion", "Bash", "ClaudeDesign", "CronCreate", "CronDelete", "CronList", "Edit",
 	"EndConversation", "EnterPlanMode", "EnterWorktree", "ExitPlanMode", "ExitWorktree", "Glob", "Grep", "ListAgents",

@@ -236,7 +236,7 @@ type TaskBeginTrace struct {
 type TaskEndTrace struct {
 	Period
 	Task   *message.TaskStarted // how it began
-	Status message.TaskStatus   // "" if the CLI did not tell
+	Status message.TaskStatus   // "" if the CLI did not report it
 	Usage  *message.TaskUsage
 	Error  string
 }
@@ -269,7 +269,7 @@ type MCPCallTrace struct {
 	Period
 	Server    string
 	Tool      string
-	ToolUseID string // "" if the CLI does not tell
+	ToolUseID string // "" if the CLI did not report it
 	IsError   bool   // the tool has failed
 	Err       error  // the call has
 }

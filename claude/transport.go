@@ -51,7 +51,7 @@ var LocalSpawner = proc.Local
 type wire interface {
 	Conn
 	readLine(ctx context.Context) (ndjson.Line, error)
-	// reads changes when a line did not come together with the one before.
+	// reads returns a number that is equal for lines that arrived together.
 	reads() int
 }
 
@@ -132,7 +132,8 @@ func (t *processTransport) Connect(ctx context.Context) (Conn, error) {
 	return withLines(conn, lines, t.launch), nil
 }
 
-// start starts the CLI and returns the path of the program, and the process if a host counts its lines.
+// start starts the CLI and returns the path of the program, and the process if it runs under a
+// host.
 func (t *processTransport) start(ctx context.Context, tmp *scratch) (*proc.Supervisor, string, spawn.LineProcess, error) {
 	cmd, err := t.launch.command(tmp)
 	if err != nil {
@@ -262,7 +263,7 @@ func (c *processConn) readLine(context.Context) (ndjson.Line, error) {
 	return line, err
 }
 
-// ending is the error that ends the lines of a process after err.
+// ending returns the error that follows the last line of a process, given the error of reading.
 func (c *processConn) ending(err error) error {
 	c.once.Do(func() { close(c.ended) })
 	// The output has ended; the exit status is the last result.

@@ -12,9 +12,9 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// Adoption is a server that another process has started and left running under a host.
+// Adoption describes a server that another process has started and left running under a host.
 type Adoption struct {
-	// Process is the server. Its lines begin with the first one of its life.
+	// Process is the server. Its lines start with the first line that it wrote.
 	Process spawn.LineProcess
 	// Last is the number of the last line so far.
 	Last uint64
@@ -66,7 +66,7 @@ func Adopt(ctx context.Context, opts *Options, a Adoption) (*Client, error) {
 	return nil, &HandshakeError{Err: err}
 }
 
-var errNoHandshake = errors.New("the lines of the server have no handshake")
+var errNoHandshake = errors.New("the lines of the server lack the handshake")
 
 // Thread returns a thread that this client, or the process before it, has opened. After [Adopt] it waits until the
 // earlier lines are read. The error is [ErrNoThread] for an unknown id.
@@ -101,7 +101,7 @@ func (c *Client) Thread(ctx context.Context, id string) (*Thread, error) {
 	}
 }
 
-// newConn connects to the server, by numbered lines if a host keeps them.
+// newConn connects to the server; if a host keeps the server's lines, it reads numbered lines.
 func (c *Client) newConn(lines spawn.LineProcess, last uint64, ready <-chan struct{}, opts jsonrpc.Options) *jsonrpc.Conn {
 	if lines == nil {
 		opts.Observe, opts.Sent = c.observed, c.sent
@@ -134,7 +134,7 @@ func (c *Client) line(l jsonrpc.Line) {
 	}
 }
 
-// held notes a request of the server that is open until a later line ends it.
+// held stores a request of the server that is open until a later line ends it.
 func (c *Client) held(m *jsonrpc.Message) {
 	l, err := item.DecodeServer([]byte(m.Raw))
 	req, ok := l.(item.Request)
@@ -177,7 +177,7 @@ func (c *Client) called(m *jsonrpc.Message) func(json.RawMessage, error) {
 	return nil
 }
 
-// restoring returns the thread of a request of another process, with a turn that nobody reads.
+// restoring returns the thread of a request of another process, with a turn that has no reader.
 func (c *Client) restoring(threadID string, change func(s *threadState, turn *Turn)) (t *Thread, turn *Turn) {
 	c.update(func(r *routes) {
 		if s := r.threads[threadID]; s != nil && s.handle != nil {

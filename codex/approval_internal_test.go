@@ -14,7 +14,7 @@ func TestDecision(t *testing.T) {
 	for name, c := range map[string]struct {
 		d                              Decision
 		command, patch, granted, scope string
-		old, tool                      string // of a request in the older form, and of a tool: its action and how long it holds
+		old, tool                      string // for older requests, and for a tool: its action and how long it is valid
 	}{
 		"nothing":                {Decision{}, `"decline"`, `"decline"`, `{}`, "turn", "denied", "decline "},
 		"Accept":                 {Accept, `"accept"`, `"accept"`, string(asked), "turn", "approved", "accept "},

@@ -85,7 +85,8 @@ func Connect(ctx context.Context, opts *Options) (*Client, error) {
 	return c, nil
 }
 
-// newClient starts the reader. lines is nil unless a host keeps the lines of the server; last is the last one of another process.
+// newClient starts the reader. lines is nil unless a host keeps the lines of the server; last is
+// the number of the last line of another process.
 func newClient(o *Options, sup *proc.Supervisor, lines spawn.LineProcess, last uint64) *Client {
 	c := &Client{opts: o, sup: sup, stop: make(chan struct{}), ended: make(chan struct{})}
 	c.greeted, c.greet = greeting()
@@ -103,7 +104,7 @@ func newClient(o *Options, sup *proc.Supervisor, lines spawn.LineProcess, last u
 		},
 		Stray: func(line string, m *jsonrpc.Message, err error) {
 			if m == nil {
-				o.Logger.Warn("codex: a line that is not a message", "bytes", len(line), "err", err) // the line may contain a secret
+				o.Logger.Warn("codex: invalid line", "bytes", len(line), "err", err) // the line may contain a secret
 			}
 		},
 		Panicked: func(method string, value any, stack []byte) {
@@ -192,8 +193,8 @@ func (c *Client) Call(ctx context.Context, method string, params, out any) error
 	return c.callThen(ctx, method, params, out, nil)
 }
 
-// callThen is Call with a function that is called with a successful result before any later message
-// of the server is processed.
+// callThen is like Call, but passes a successful result to then before any later message of the
+// server is processed.
 func (c *Client) callThen(ctx context.Context, method string, params, out any, then func(error)) error {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc

@@ -16,7 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 )
 
-// An error of the server is the sentinel that its code or its text means, and no other.
+// TestRPCError checks that each error of the server matches one sentinel, by its code or its text.
 func TestRPCError(t *testing.T) {
 	all := []error{codex.ErrUnsupported, codex.ErrExperimental, codex.ErrNoThread, codex.ErrNoTurn, codex.ErrBusy, codex.ErrInvalid, codex.ErrClosed, codex.ErrNotFound}
 	for _, c := range []struct {
@@ -42,7 +42,8 @@ func TestRPCError(t *testing.T) {
 	}
 }
 
-// The text of an error names the cause, and the cause can be found in it.
+// TestErrors_text checks that the text of an error names the cause, and that errors.As finds the
+// cause.
 func TestErrors_text(t *testing.T) {
 	long := strings.Repeat("é", 3000)
 	for _, c := range []struct {
@@ -72,7 +73,8 @@ func TestErrors_text(t *testing.T) {
 	}
 }
 
-// Without a callback, and with one that fails, panics or takes too long, a request is declined: never accepted, never left without an answer.
+// TestCallbacks_fail checks that a request without a callback, or with one that fails, panics or
+// times out, is declined and always answered.
 func TestCallbacks_fail(t *testing.T) {
 	broken := errors.New("broken")
 	asks := map[string][2]string{

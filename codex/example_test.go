@@ -88,7 +88,7 @@ func ExampleOptions_approve() {
 	// {"decision":"acceptForSession"}<nil>
 }
 
-// Define a tool of this process that the agent calls. It needs the experimental API.
+// This example defines a tool of this process that the agent calls. It needs the experimental API.
 func ExampleThreadOptions_tools() {
 	ctx := context.Background()
 	opts := simulated(func(t *codextest.ServerTurn) {

@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/e2e/codexcli"
 )
 
-// balance counts the starts of items without an end, and ends without a start.
+// balance counts the items that start without an end, or end without a start.
 type balance map[string]int
 
 func (b balance) see(n item.Notification) {

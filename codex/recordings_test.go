@@ -131,7 +131,7 @@ func (c *recorded) errorf(format string, args ...any) {
 	c.bad = append(c.bad, fmt.Sprintf(format, args...))
 }
 
-// count counts the values of both sides and of the session files.
+// count counts the values of client, server and session files.
 func (c *recorded) count(t *testing.T, r *codexrec.Recording, lines []codexrec.Line) {
 	t.Helper()
 	note := func(_, _ string, v any) {
@@ -170,8 +170,7 @@ func decoded(text []byte) (v any) {
 	return v
 }
 
-// each calls f for the strings and numbers of a value, with the path of each and the name of its
-// member.
+// each calls f for every string and number in a value, with its path and the name of its member.
 func each(path, name string, v any, f func(path, name string, v any)) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -233,7 +232,7 @@ func (c *recorded) check(lines []codexrec.Line) {
 	}
 }
 
-// confirmed reports whether a value occurs once more: in the recording, as a part of one of its
+// confirmed reports whether a value occurs a second time: in the recording, as a part of one of its
 // texts, or in another recording.
 func (c *recorded) confirmed(value string) bool {
 	if m := rolloutPath.FindStringSubmatch(value); m != nil {
@@ -285,7 +284,7 @@ var onceMembers = strings.Fields(`delta durationMs installationId revision proce
 	item/fileChange/patchUpdated/params/changes/diff item/fileChange/patchUpdated/params/changes/path
 	item/started/params/item/command deprecationNotice/params/summary /result/data/hooks/command`)
 
-// rolloutPath matches the path of a session file: CODEX_HOME, and the id of its thread.
+// rolloutPath matches the path of a session file and captures CODEX_HOME and the thread's id.
 var rolloutPath = regexp.MustCompile(`^(/.*/\.codex)/(?:sessions/\d{4}/\d\d/\d\d|archived_sessions)/rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-(` + uuidText.String() + `)[_0-9a-f-]*\.jsonl$`)
 
 // names reports whether a value is a word of the schema.
@@ -320,8 +319,8 @@ func (s *schema) names(v any) bool {
 	return s.words[v]
 }
 
-// line returns the reason why a message of the server does not fit the schema, or "". asked is the
-// method that a response answers.
+// line returns the reason why a message of the server does not match the schema, or "". asked is
+// the method of the request that a response answers.
 func (s *schema) line(m map[string]any, method, asked string) string {
 	_, hasID := m["id"]
 	switch {

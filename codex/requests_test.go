@@ -49,7 +49,7 @@ func opened(th *codex.Thread, err error) (any, error) {
 	return []any{th.ID(), th.Info()}, nil
 }
 
-// ofClient are the methods of a client that send a request.
+// ofClient lists the methods of a client that send a request.
 var ofClient = map[string]asking{
 	"ArchiveThread": func(ctx context.Context, c *codex.Client, _ *codex.Thread) (any, error) {
 		return nil, c.ArchiveThread(ctx, "id1")
@@ -101,7 +101,7 @@ var ofClient = map[string]asking{
 	},
 }
 
-// ofThread are the methods of a thread that send a request.
+// ofThread lists the methods of a thread that send a request.
 var ofThread = map[string]asking{
 	"SetName": func(ctx context.Context, _ *codex.Client, th *codex.Thread) (any, error) {
 		return nil, th.SetName(ctx, "name")
@@ -143,7 +143,8 @@ var ofThread = map[string]asking{
 	},
 }
 
-// answers are results of the server, with a distinct value in every member that a caller gets. Lists have two pages.
+// answers holds results of the server, with a distinct value in every member that the SDK returns.
+// Lists have two pages.
 var answers = map[string]string{
 	"config/read":          `{"config":{"a":1},"origins":{}}`,
 	"mcpServerStatus/list": `{"data":[{"name":"m","authStatus":"a","tools":{"t":{"n":1}},"toolsError":"e","serverInfo":{"v":2},"resources":[{"r":1}]}],"nextCursor":"more"}`,
@@ -155,7 +156,8 @@ var answers = map[string]string{
 	"thread/archive":       `{}`, "thread/unarchive": `{}`, "thread/delete": `{}`, "config/mcpServer/reload": `{}`, "config/value/write": `{}`, "thread/name/set": `{}`, "thread/unsubscribe": `{}`,
 }
 
-// TestRequests checks that every method sends the right request with all its arguments, and returns all of the result. A refusal of the server is its error.
+// TestRequests checks that every method sends the right request with all its arguments and returns
+// the complete result, or the error of the server.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

@@ -19,7 +19,7 @@ type Result struct {
 	// output of commands is completed as [item.Output] describes. Commands that continue after the
 	// turn are not included.
 	Items []item.Item
-	// Cut has the ids of those Items that were cut off.
+	// Cut lists the ids of the Items that were cut off.
 	Cut map[string]bool
 	// Text is the agent's last message that is not a commentary. A message that was cut off counts
 	// only if the turn did not complete or has no other message.
@@ -104,7 +104,7 @@ func (r *Result) Err() error {
 	case item.StatusInterrupted:
 		return ErrInterrupted
 	case "":
-		return errors.New("codex: the turn has no end")
+		return errors.New("codex: the turn did not end")
 	}
 	e := &TurnError{Result: r}
 	if r.Error != nil {

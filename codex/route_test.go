@@ -95,8 +95,8 @@ func TestThread_withdraw(t *testing.T) {
 	}
 }
 
-// A prompt is added to a turn if the server answers with the turn of an earlier prompt. A turn of which only notifications are known is that of the
-// prompt.
+// TestBegun checks when a prompt is added to a running turn: if the server answers with the turn of
+// an earlier prompt. If only notifications of the turn are known, the turn belongs to this prompt.
 func TestBegun(t *testing.T) {
 	client := &Client{opts: (&Options{}).withDefaults()}
 	thread := &Thread{client: client, id: "thread"}
@@ -128,7 +128,8 @@ func TestBegun(t *testing.T) {
 	}
 }
 
-// A thread becomes a subagent once: a link without an item is replaced by one with an item, and a thread of the caller stays one.
+// TestRoutes_link checks that a thread becomes a subagent only once, that a link with an item
+// replaces a link without one, and that a thread of the caller never becomes a subagent.
 func TestRoutes_link(t *testing.T) {
 	bare, full := &Origin{ThreadID: "p"}, &Origin{ThreadID: "p", ItemID: "i"}
 	for name, tt := range map[string]struct {

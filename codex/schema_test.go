@@ -94,7 +94,7 @@ func (s *schema) properties(n *node) map[string]*node {
 	return out
 }
 
-// variant returns the alternative of a union with this value of the member.
+// variant returns the alternative of a union whose member has this value.
 func (s *schema) variant(union, member, value string) *node {
 	if s.defs[union] == nil {
 		return nil
@@ -265,7 +265,7 @@ func (s *schema) drift() (list []string) {
 	return list
 }
 
-// head are the members of all messages here, though some messages lack them.
+// head lists members that all messages have here, although the schema lacks them for some.
 var head = []string{"threadId", "turnId", "itemId", "startedAtMs"}
 
 // message reports the missing members of a notification or a request.

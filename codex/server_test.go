@@ -52,8 +52,8 @@ func start(t *testing.T, c *codex.Client) *codex.Thread {
 	return th
 }
 
-// TestServer_odd sends lines that are not messages, unknown and very long ones: none causes an error.
-func TestServer_odd(t *testing.T) {
+// TestServer_invalidLines sends lines that are not messages, unknown and very long ones: none causes an error.
+func TestServer_invalidLines(t *testing.T) {
 	long := strings.Repeat("x", 5<<20)
 	c := scripted(t, &codextest.Server{Turn: func(turn *codextest.ServerTurn) {
 		turn.Line("thread 'main' panicked at src/main.rs")
@@ -233,7 +233,7 @@ func TestServer_ownTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-begun
-	for n := range all { // until the client has seen it
+	for n := range all { // until the client has received it
 		if _, ok := n.(*item.TurnStarted); ok {
 			break
 		}
@@ -356,7 +356,8 @@ func TestConnect_notFound(t *testing.T) {
 	}
 }
 
-// TestReplay replays the recording of a steered turn: recorded and replayed clients see the same.
+// TestReplay replays the recording of a steered turn: the client receives the same messages as in
+// the recorded run.
 func TestReplay(t *testing.T) {
 	var lines []codextest.Line
 	for _, l := range codexrec.Named(t, "approval_accept").Lines(t) {
@@ -391,7 +392,7 @@ func TestReplay(t *testing.T) {
 	if err := rec.Save(dir); err != nil {
 		t.Fatal(err)
 	}
-	// Each side is unchanged; the interleaving depends on timing.
+	// The messages of each direction are unchanged; their interleaving depends on timing.
 	methods := func(client bool, lines []codextest.Line) (list []string) {
 		for _, l := range lines {
 			if l.Client == client {

@@ -39,7 +39,7 @@ type ThreadOptions struct {
 	// Options.CallbackTimeout. [mcptool.CallInfo] returns the call.
 	Tools []mcptool.Tool
 	// Extra has further members of the request, under the server's names. They override the fields
-	// above.
+	// of this struct.
 	Extra map[string]any
 }
 
@@ -64,7 +64,8 @@ type ThreadInfo struct {
 	ServiceTier     string      `json:"serviceTier"`
 }
 
-// with adds members to the params of a request: the non-zero ones of set, then those of extra.
+// with adds members to the params of a request: first the non-zero members of set, then those of
+// extra.
 func with(params, set, extra map[string]any) map[string]any {
 	for name, value := range set {
 		if !reflect.ValueOf(value).IsZero() {
@@ -336,7 +337,7 @@ func (t *Thread) pump() {
 		s.waiting = slices.Delete(s.waiting, 0, 1)
 		s.sending = true
 		t.client.work.Go(func() {
-			// The context of Send has ended; the call has its own timeout.
+			// The context of Send has ended; the call has a separate timeout.
 			_ = t.start(context.Background(), next)
 		})
 	})

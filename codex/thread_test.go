@@ -36,12 +36,13 @@ func sendTo(s *codextest.Server, method, thread string, fields map[string]any) {
 	s.Sessions()[0].Notify(method, p)
 }
 
-// notedTurn is the member of a notification about a turn.
+// notedTurn encodes the turn of a notification.
 func notedTurn(id, status string) map[string]any {
 	return map[string]any{"turn": map[string]any{"id": id, "status": status, "items": []any{}}}
 }
 
-// Steer passes the prompt to the running turn, and tries again while the server has not begun to work on it.
+// TestThread_Steer checks that Steer adds a prompt to the running turn, and retries while the
+// server has not begun to work on the turn.
 func TestThread_Steer(t *testing.T) {
 	server := waiting()
 	early := 2
@@ -90,7 +91,8 @@ func sameJSON(a, b string) bool {
 	return json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && fmt.Sprint(x) == fmt.Sprint(y)
 }
 
-// A compaction and a review are turns that no prompt starts. The thread is free for prompts after them, however they end.
+// TestThread_ownTurns checks that compactions and reviews are turns without a prompt, and that
+// prompts can follow them however they end.
 func TestThread_ownTurns(t *testing.T) {
 	refused := &jsonrpc.Error{Code: -32000, Message: "no"}
 	type method func(ctx context.Context, th *codex.Thread) (*codex.Turn, error)
@@ -171,7 +173,8 @@ func TestThread_ownTurns(t *testing.T) {
 	}
 }
 
-// The state of a thread is that of the last notification, for a subagent of it too.
+// TestThread_state checks that the state of a thread, also of a subagent, is that of its last
+// notification.
 func TestThread_state(t *testing.T) {
 	server := &codextest.Server{}
 	c := scripted(t, server, nil)
@@ -221,7 +224,8 @@ func TestThread_state(t *testing.T) {
 	}
 }
 
-// Notifications that nobody read are kept for the next reader, the last 1,000. A reader of the client gets those from its call on.
+// TestThread_Notifications_late checks that the last 1,000 unread notifications are kept for the
+// next reader of a thread. A reader of the client receives only later ones.
 func TestThread_Notifications_late(t *testing.T) {
 	server := &codextest.Server{}
 	c := scripted(t, server, nil)
@@ -283,7 +287,8 @@ func TestThread_Notifications_late(t *testing.T) {
 	}
 }
 
-// The end of the server ends what waits for it: a queued prompt, a reader of the client, a compaction.
+// TestServer_dies_waiting checks that the exit of the server ends all waiting calls: a queued
+// prompt, a reader of the client, a compaction.
 func TestServer_dies_waiting(t *testing.T) {
 	hold, asked := make(chan struct{}), make(chan struct{}, 1)
 	defer close(hold)
@@ -334,7 +339,8 @@ func isExit(err error, code int) bool {
 	return ok && e.Code == code
 }
 
-// Every option of a thread and of a prompt reaches the server under its name; Extra has the last word.
+// TestThread_params checks that every option of a thread and of a prompt is sent under the server's
+// name for it, and that Extra overrides the options.
 func TestThread_params(t *testing.T) {
 	server := &codextest.Server{}
 	c := scripted(t, server, func(o *codex.Options) { o.Experimental = true })
@@ -380,7 +386,8 @@ func TestThread_params(t *testing.T) {
 	}
 }
 
-// A tool of a thread is also that of its subagents. A call of no tool, or of an unknown thread, fails.
+// TestThread_tools checks that subagents can call the tools of their thread, and that calls of
+// unknown tools or threads fail.
 func TestThread_tools(t *testing.T) {
 	tool := mcptool.NewTool("ping", "Pings.", func(context.Context, struct{}) (string, error) { return "pong", nil })
 	odd := mcptool.NewTool("odd", "Panics.", func(context.Context, struct{}) (string, error) { panic("odd") })

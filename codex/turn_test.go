@@ -14,7 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
 )
 
-// waiting is a server whose turns run until they are interrupted, and end as such.
+// waiting returns a server whose turns run until they are interrupted, and then end as interrupted.
 func waiting() *codextest.Server {
 	return &codextest.Server{Turn: func(turn *codextest.ServerTurn) {
 		select {
@@ -25,7 +25,7 @@ func waiting() *codextest.Server {
 	}}
 }
 
-// within bounds a wait of a test.
+// within limits how long a test waits.
 func within(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -33,7 +33,8 @@ func within(t *testing.T) context.Context {
 	return ctx
 }
 
-// A turn that its caller gives up is interrupted at the server, however the caller does it.
+// TestTurn_givenUp checks that a turn is interrupted at the server in each way in which a caller
+// can abandon it.
 func TestTurn_givenUp(t *testing.T) {
 	broken := errors.New("enough")
 	for name, give := range map[string]func(t *testing.T, th *codex.Thread){
@@ -202,7 +203,7 @@ func TestTurn_none(t *testing.T) {
 	}
 }
 
-// The answer of a callback reaches the server as it is, also without content.
+// TestElicit checks that the answer of a callback is sent unchanged, also without content.
 func TestElicit(t *testing.T) {
 	for _, c := range []struct {
 		answer codex.Elicitation

@@ -1,5 +1,5 @@
-// Package docs holds the pages of this directory, so that the command can show them as help, as
-// manual pages and as web pages without a network. The pages are the only source.
+// Package docs embeds the pages of this directory, so that the command can show them as help, as
+// manual pages and as web pages without a network. There is no other copy of the pages.
 package docs
 
 import (
@@ -21,17 +21,18 @@ type Topic struct {
 	Name    string // the argument of parley help, as in "permissions"
 	Title   string // the heading of the page
 	Summary string // the first paragraph of the page, on one line
-	Short   string // the points of the section "In short", a line for each, without markup
+	Short   string // the items of the section "In short", one per line, without markup
 	Page    string // the page below docs, as in "guide/permissions.md"
 	Text    string // the whole page, Markdown
 }
 
-// renamed are the topics that would have the name of a command, by the name of their page.
+// renamed maps pages to the names of their topics, where the page name is also the name of a
+// command.
 var renamed = map[string]string{"sessions": "history"}
 
-// Topics returns the topics in the order of their names of pages. A page without the section "In
-// short" is not a topic. The error says which page has the section and lacks a heading, a first
-// paragraph or the list; the tests of the package keep it nil.
+// Topics returns the topics, sorted by page. A page without the section "In short" is not a topic.
+// The error names a page that has the section but lacks a heading, a first paragraph or the list;
+// the tests of this package check that it is nil.
 func Topics() ([]Topic, error) {
 	pages, err := fs.Glob(Files, "guide/*.md")
 	if err != nil {
@@ -57,7 +58,7 @@ func Topics() ([]Topic, error) {
 	return topics, nil
 }
 
-// inShort is the heading of the section that topics are made of.
+// inShort is the heading of the section from which topics are made.
 const inShort = "\n## In short\n"
 
 func parse(page, text string) (Topic, error) {

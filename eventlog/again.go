@@ -74,7 +74,7 @@ func (s *Store) checkOne(ctx context.Context, id blockID) error {
 	case crc32.Checksum(s.watch.buf, castagnoli) != known.Sum:
 		after, statErr := stampOf(s.dir.block(id.stream, id.index))
 		if statErr != nil || !known.equal(after) {
-			return nil // the server has rewritten it meanwhile
+			return nil // the server has rewritten the block
 		}
 		err = fmt.Errorf("%w: block %d of stream %s", ErrDamaged, id.index, id.stream)
 	default:

@@ -9,7 +9,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// An error of the connection is tried again; one of the log, of the caller or of a closed connection is not.
+// An error of the connection is retried; an error of the log, of the caller or of a closed
+// connection is not.
 func TestTransient(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -37,7 +38,7 @@ func TestCheckBackup(t *testing.T) {
 	gap := []Damage{{From: 3, To: 4}}
 	for name, tt := range map[string]struct {
 		chain *chain
-		state uint64 // the last event before the log begins
+		state uint64 // the last event before the start of the log
 		lost  bool
 		ok    bool
 	}{

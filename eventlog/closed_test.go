@@ -106,7 +106,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// salvaged reports whether a damaged block was copied to the backup directory.
+// salvaged reports whether a damaged block was copied to the directory for damaged blocks.
 func salvaged(dir string) bool {
 	copies, _ := filepath.Glob(filepath.Join(dir, "damaged", "*"))
 	return len(copies) > 0

@@ -106,12 +106,12 @@ type copying struct {
 	pending  chan jetstream.PubAckFuture
 }
 
-// parts are the streams that are copied. Snapshots come last: without the log they have no meaning.
+// parts returns the streams to copy, by the prefix of their subjects.
 func parts(s *Store) map[string]jetstream.Stream {
 	return map[string]jetstream.Stream{logPrefix: s.st.log, snapshotPrefix: s.st.snapshot}
 }
 
-// run copies what the target lacks, and compares both.
+// run copies the messages that the target lacks, and compares both stores.
 func (c *copying) run(ctx context.Context) error {
 	ctx, end, err := c.to.begin(ctx)
 	if err != nil {
@@ -145,7 +145,7 @@ func (c *copying) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.to.journal.purged != nil { // of a directory
+	if c.to.journal.purged != nil { // nil for a cluster
 		c.to.journal.lasts = lastsOf(found)
 		adopt(found, c.to.journal.purged)
 	}
@@ -170,7 +170,7 @@ func (s *Store) tallies(ctx context.Context) (map[string]*tally, error) {
 	return all, nil
 }
 
-// read is write for a dry run.
+// read replaces write in a dry run.
 func (c *copying) read(ctx context.Context) (map[string]*tally, error) {
 	ctx, end, err := c.from.begin(ctx)
 	if err != nil {
@@ -180,7 +180,8 @@ func (c *copying) read(ctx context.Context) (map[string]*tally, error) {
 	return c.write(ctx, nil)
 }
 
-// write copies the messages that the target lacks, which has had some, and returns the tallies of the source.
+// write copies the messages that the target lacks and returns the tallies of the source. had are
+// the tallies of the target.
 func (c *copying) write(ctx context.Context, had map[string]*tally) (map[string]*tally, error) {
 	c.pending = make(chan jetstream.PubAckFuture, maxRestoring)
 	want := map[string]*tally{}

@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// openFor opens a store until close.
+// openFor opens a store; the caller closes it.
 func openFor(t *testing.T, opts *eventlog.Options) (s *eventlog.Store, closeIt func()) {
 	t.Helper()
 	s, err := eventlog.Open(t.Context(), opts)
@@ -74,7 +74,7 @@ func contents(t *testing.T, opts *eventlog.Options) (all []string) {
 	return all
 }
 
-// TestCopy copies a data directory to a cluster and back, also after calls that were interrupted.
+// TestCopy copies a data directory to a cluster and back, and continues interrupted calls.
 func TestCopy(t *testing.T) {
 	short.SkipQuick(t, "copies many logs")
 	first := &eventlog.Options{Dir: t.TempDir(), UnsafeNoSync: true}

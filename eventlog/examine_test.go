@@ -113,9 +113,9 @@ func TestExamine_cluster(t *testing.T) {
 	}
 }
 
-// TestOpen_lockOfTheDead opens a directory after the exit of its owner while another process still
+// TestOpen_lockOfDeadOwner opens a directory after the exit of its owner while another process still
 // holds its lock, like a child that was being started when its parent was killed.
-func TestOpen_lockOfTheDead(t *testing.T) {
+func TestOpen_lockOfDeadOwner(t *testing.T) {
 	gone := exec.Command("true")
 	if err := gone.Run(); err != nil {
 		t.Skipf("there is no program that ends at once: %v", err)

@@ -38,7 +38,7 @@ func (f *faults) arm(n int) {
 	f.left, f.failed = n, ""
 }
 
-// disarm returns the name of the call that has failed, and lets all calls pass.
+// disarm lets all calls pass, and returns the name of the call that has failed.
 func (f *faults) disarm() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -198,7 +198,8 @@ func TestRenew_fails(t *testing.T) {
 	}
 }
 
-// The entry of a block has its first and last message, whatever the order, and ignores deletions.
+// The entry of a block contains its first and last message, in any order of the records, and
+// ignores deletions.
 func TestDescribe(t *testing.T) {
 	message := func(seq uint64) blockfile.Record { return blockfile.Record{Kind: blockfile.Message, Seq: seq} }
 	b := describe(fileStamp{Size: 3}, []byte("abc"), []blockfile.Record{{Kind: blockfile.Tombstone, Seq: 2}, message(5), message(7), message(6), {Kind: blockfile.Tombstone, Seq: 9}})
@@ -231,8 +232,8 @@ func stored(t *testing.T, s *Store, session string) string {
 type storeOp struct {
 	name    string
 	do      func(ctx context.Context, s *Store, session string) error
-	partial bool // a failing call may leave a part of it; the next call completes it
-	lenient bool // it may do without the result of a failing call
+	partial bool // a failing call may leave a part of the change; the next call completes it
+	lenient bool // the operation may succeed without the result of a failing call
 }
 
 var storeOps = []storeOp{
@@ -334,7 +335,7 @@ var storeOps = []storeOp{
 	{name: "Renew", partial: true, do: func(ctx context.Context, s *Store, session string) error {
 		l, err := s.Acquire(ctx, session, "me")
 		if held, ok := errors.AsType[*LeaseHeldError](err); ok && held.Owner == "me" {
-			return nil // from the call before
+			return nil // left by the previous call
 		}
 		if err != nil {
 			return err
@@ -355,7 +356,7 @@ func TestServerFails(t *testing.T) {
 				s.prepare(t, session)
 				before := stored(t, s, session)
 				s.forget(session) // so that the end of the log is read again
-				s.freed()         // and the space is measured
+				s.freed()         // so that the space is measured again
 				f.arm(n)
 				err := op.do(t.Context(), s, session)
 				failed := f.disarm()
@@ -378,7 +379,7 @@ func TestServerFails(t *testing.T) {
 				if err != nil {
 					t.Errorf("after %s (call %d) failed, the operation again returns %v, want no error", failed, n, err)
 				}
-				if err := s.Log(session).Delete(t.Context()); err != nil { // lists stay short
+				if err := s.Log(session).Delete(t.Context()); err != nil { // keeps the lists short
 					t.Fatal(err)
 				}
 				if _, kept := s.logs[session]; kept {
@@ -472,8 +473,9 @@ func TestClosedStore(t *testing.T) {
 	}
 }
 
-// TestObstacles replaces each file of a store by a directory, or a directory by a file, after a clean end and after a kill. Open
-// returns an error, or every event can be read, is listed as damage, or cannot be read.
+// TestObstacles replaces each file of a store by a directory, or a directory by a file, after a
+// clean end and after a kill. Open returns an error, or every event can be read, is reported as
+// damaged, or returns an error when it is read.
 func TestObstacles(t *testing.T) {
 	short.SkipQuick(t, "opens a store for each obstacle")
 	build := func(t *testing.T, clean bool) string {
@@ -561,7 +563,7 @@ func obstruct(t *testing.T, name string) {
 	}
 }
 
-// lockedText is a text that several goroutines write.
+// lockedText is a buffer for several goroutines.
 type lockedText struct {
 	mu sync.Mutex
 	b  bytes.Buffer

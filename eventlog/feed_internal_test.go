@@ -21,7 +21,7 @@ type memoryStream struct {
 	msgs []*jetstream.RawStreamMsg
 	fail error // of every read
 	hide func(seq uint64) bool
-	gets []uint64 // the sequences that were asked for
+	gets []uint64 // the requested sequences
 
 	opens    []error // errors of the next consumers; nil for one that works
 	starts   []uint64
@@ -131,7 +131,7 @@ func (m memoryMsg) Metadata() (*jetstream.MsgMetadata, error) {
 	return &jetstream.MsgMetadata{Sequence: jetstream.SequencePair{Consumer: m.consumer, Stream: m.m.Sequence}, NumPending: m.pending}, nil
 }
 
-// put appends the parts of a record to a stream, after a distance to the message before.
+// put appends the parts of a record to a stream, at a distance from the previous message.
 func (s *memoryStream) put(distance uint64, msgs ...[]byte) {
 	for _, data := range msgs {
 		seq := distance
@@ -156,7 +156,8 @@ func eventsRecord(first uint64, n int) []byte {
 	return encodeRecord(header{kind: kindEvents, epoch: [8]byte{1}, first: first}, make([][]byte, n)...)[0]
 }
 
-// A feed has every message once and in order: by single requests first, then by consumers that it makes again after each loss.
+// A feed returns every message once and in order: first by single requests, then from consumers,
+// which it recreates after each loss.
 func TestFeed(t *testing.T) {
 	for name, tt := range map[string]struct {
 		gets     int
@@ -244,7 +245,8 @@ func TestFeed_ends(t *testing.T) {
 	})
 }
 
-// A search finds the first message of which a condition holds, whatever the distances, and asks for few.
+// A search finds the first message that satisfies a condition, at any distances between the
+// messages, with few requests.
 func TestLocate(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -267,7 +269,7 @@ func TestLocate(t *testing.T) {
 			}
 			log.gets = nil
 			got, err := locate(t.Context(), log, "x", func(h *header) bool { return h.first >= seq })
-			// Any position after the message before is right.
+			// Any position after the previous message is correct.
 			next := slices.IndexFunc(log.msgs, func(m *jetstream.RawStreamMsg) bool { return m.Sequence >= got })
 			wantNext := slices.IndexFunc(log.msgs, func(m *jetstream.RawStreamMsg) bool { return m.Sequence >= want })
 			if err != nil || next != wantNext || len(log.gets) > 14 {
@@ -303,7 +305,8 @@ func sortSearchLast(firsts []uint64, seq uint64) int {
 	return last
 }
 
-// An unfinished record has the first event of its replacement: reading begins at the earlier one.
+// An unfinished record has the same first event as its replacement: reading begins at the
+// unfinished one.
 func TestLocateEvent_unfinished(t *testing.T) {
 	l, log, _, _ := memoryLog(t)
 	parts := encodeRecord(header{kind: kindEvents, epoch: [8]byte{1}, first: 3}, make([]byte, partSize+1))
@@ -316,7 +319,7 @@ func TestLocateEvent_unfinished(t *testing.T) {
 	}
 }
 
-// The end of a log is that of its last complete record.
+// The tip of a log is the end of its last complete record.
 func TestLog_tip(t *testing.T) {
 	l, log, _, _ := memoryLog(t)
 	check := func(what string, want tip) {
@@ -359,7 +362,7 @@ func TestLog_tip(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// Of several snapshots the newest of the log's epoch counts, and a later one is not replaced.
+// The newest snapshot of the log's epoch counts, and a snapshot of a later event is not replaced.
 func TestLog_snapshots(t *testing.T) {
 	l, log, _, snapshot := memoryLog(t)
 	state := func(epoch byte, first, sub uint64, data string) [][]byte {
@@ -417,7 +420,7 @@ func TestLog_snapshots(t *testing.T) {
 	}
 }
 
-// A cursor belongs to the log with its epoch, and not after its end.
+// A cursor is valid for the log with its epoch, up to the log's end.
 func TestReader_checkCursor(t *testing.T) {
 	l, _, _, _ := memoryLog(t)
 	epoch := l.epoch([8]byte{1})
@@ -436,7 +439,7 @@ func TestReader_checkCursor(t *testing.T) {
 	}
 }
 
-// A plan has the ends of both streams and begins at the cursor.
+// A plan contains the ends of both streams and begins at the cursor.
 func TestReader_plan(t *testing.T) {
 	l, log, delta, _ := memoryLog(t)
 	r := &reader{log: l}
@@ -479,7 +482,8 @@ func collector(l *Log, cursor Cursor, p plan) (*reader, *[]string) {
 	}}, got
 }
 
-// Reading ends at the end of the plan, continues over other records, and fails where events are missing.
+// Reading ends at the end of the plan, skips unfinished records, and fails where events are
+// missing.
 func TestReader_readTo(t *testing.T) {
 	part := encodeRecord(header{kind: kindEvents, epoch: [8]byte{1}, first: 2}, make([]byte, partSize+1))[0]
 	for name, tt := range map[string]struct {
@@ -545,7 +549,7 @@ func inBytes(texts []string) (all [][]byte) {
 	return all
 }
 
-// Missing events were trimmed if a snapshot has them, and lost otherwise.
+// Missing events were trimmed if a snapshot includes them, and lost otherwise.
 func TestReader_gap(t *testing.T) {
 	for name, tt := range map[string]struct {
 		oldest, snapshot uint64
@@ -575,7 +579,8 @@ func TestReader_gap(t *testing.T) {
 	}
 }
 
-// A message that the server cannot read ends the reader with the events up to the next one; one that was deleted is trimmed.
+// A message that the server cannot read ends the reader with an error that lists the events up to
+// the next message. A deleted message counts as trimmed.
 func TestReader_unreadable(t *testing.T) {
 	build := func(t *testing.T) (*Log, *memoryStream, *feed, *reader) {
 		l, log, _, _ := memoryLog(t)
@@ -615,7 +620,7 @@ func TestReader_unreadable(t *testing.T) {
 	}
 }
 
-// The newest events of the plan are missed if the messages end without them.
+// The newest events of the plan are reported as missing if the messages end before them.
 func TestReader_missing(t *testing.T) {
 	l, _, _, _ := memoryLog(t)
 	for _, tt := range []struct {
@@ -630,7 +635,7 @@ func TestReader_missing(t *testing.T) {
 	}
 }
 
-// Names of sessions are parts of subjects: letters, digits, - and _, at most 128.
+// The name of a session is part of a subject: at most 128 letters, digits, - and _.
 func TestValidSession(t *testing.T) {
 	for _, good := range []string{"a", "z", "A", "Z", "0", "9", "-", "_", "aZ-0_9", strings.Repeat("x", 128)} {
 		if !validSession(good) || checkSession(good) != nil {
@@ -644,7 +649,7 @@ func TestValidSession(t *testing.T) {
 	}
 }
 
-// A header that no writer makes is no record, field by field.
+// Headers that no writer creates are rejected, for each field.
 func TestHeader_check(t *testing.T) {
 	const most = ^uint64(0)
 	good := header{kind: kindEvents, first: 1, count: 1, parts: 1}
@@ -679,7 +684,8 @@ func TestHeader_check(t *testing.T) {
 	}
 }
 
-// The parts of records of one subject complete them, and a part of another record begins none.
+// The parts of records of one subject complete them, and a part of another record does not begin
+// one.
 func TestPartCounter(t *testing.T) {
 	parts := func(first uint64, n int) (all []header) {
 		for _, msg := range encodeRecord(header{kind: kindEvents, epoch: [8]byte{1}, first: first}, make([]byte, n*partSize-8)) {

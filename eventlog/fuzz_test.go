@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzCheckpoint reads arbitrary files of a checkpoint and a journal: nothing panics, the maps exist, and what was read can be
-// described to a person.
+// FuzzCheckpoint reads arbitrary files of a checkpoint and a journal: it does not panic, the maps
+// are not nil, and the damage has a text.
 func FuzzCheckpoint(f *testing.F) {
 	f.Add([]byte(`{"lasts":{"s":3},"damage":[{"session":"s","from":1,"to":2,"reason":"x"}]}`), []byte("00000000 s 4\n"))
 	f.Add([]byte(`{`), []byte(""))

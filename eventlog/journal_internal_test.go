@@ -13,7 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// A pause waits for the calls that run, and calls wait for the pause. Either ends with its context and leaves no trace.
+// A pause waits for the running calls, and calls wait for the pause. Both end with their context
+// and then have no further effect.
 func TestPause(t *testing.T) {
 	enough := errors.New("enough")
 	over := func(t *testing.T) context.Context {
@@ -72,7 +73,8 @@ func TestPause(t *testing.T) {
 	})
 }
 
-// A loss that a reader finds is new unless it is known, was never written or was removed; it is in the next checkpoint.
+// A loss that a reader finds is new, unless it is known, or the events were never written or were
+// removed. The next checkpoint contains it.
 func TestJournal_missed(t *testing.T) {
 	epoch := [8]byte{1}
 	known := []Damage{{"s", 10, 12, "known"}}
@@ -110,7 +112,7 @@ func TestJournal_missed(t *testing.T) {
 	}
 }
 
-// The next Open reads every entry of the journal, whether or not it was moved to the base meanwhile.
+// The next Open reads every entry of the journal, whether or not it was moved to the base before.
 func TestJournal_read(t *testing.T) {
 	d := &dataDir{path: t.TempDir()}
 	j := &journal{}
@@ -120,7 +122,7 @@ func TestJournal_read(t *testing.T) {
 	defer j.file.Close()
 	base := &checkpoint{Lasts: map[string]uint64{"gone": 4}, Purged: map[string]uint64{}, Damage: []Damage{{"kept", 1, 2, "y"}}}
 	epoch := [8]byte{2}
-	for _, before := range []uint64{5, 3} { // the later one counts less
+	for _, before := range []uint64{5, 3} { // the second one has no effect
 		if err := j.purging("s", epoch, before); err != nil {
 			t.Fatal(err)
 		}

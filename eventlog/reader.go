@@ -34,8 +34,8 @@ func (r *reader) follow(ctx context.Context, logs, deltas *feed) error {
 	return r.merge(ctx, events, pieces)
 }
 
-// merge yields from both channels. Deltas that are ahead of the log wait, and later ones in the channel with them: the
-// event that they follow was stored before them, so it will arrive.
+// merge yields from both channels. Deltas that are ahead of the log wait, together with the later
+// ones in their channel, for the event that they follow: it was stored before them and will arrive.
 func (r *reader) merge(ctx context.Context, events, deltas <-chan record) error {
 	for {
 		more := deltas

@@ -216,8 +216,8 @@ func testSalvage(t *testing.T, quota int64, cases int) {
 	}
 }
 
-// TestSalvage_running damages open stores, before the server reads the block again. The next reader lists lost events, or else
-// the next start; no event with an intact record is lost.
+// TestSalvage_running damages open stores, before the server reads the block again. The next reader
+// lists the lost events, or else the next start does; no event with an intact record is lost.
 func TestSalvage_running(t *testing.T) {
 	short.SkipQuick(t, "damages a log again and again")
 	t.Cleanup(eventlog.LookAlways())

@@ -86,7 +86,7 @@ func TestTrim(t *testing.T) {
 	}
 	trim(0, 1)
 	trim(1, 2)
-	trim(3, 3) // a record with event 4 stays complete
+	trim(3, 3) // the record with event 4 is kept whole
 	for seq, want := range []error{eventlog.ErrTrimmed, eventlog.ErrTrimmed, nil, nil} {
 		if _, err := read(t, l, eventlog.Cursor{Seq: uint64(seq)}); !errors.Is(err, want) {
 			t.Errorf("Read after %d: %v, want %v", seq, err, want)
@@ -95,7 +95,7 @@ func TestTrim(t *testing.T) {
 	if err := l.PutSnapshot(t.Context(), 6, 0, []byte("state")); err != nil {
 		t.Fatal(err)
 	}
-	trim(6, 6) // the newest record stays, so that the numbers continue
+	trim(6, 6) // the newest record is kept, so that the numbers continue
 	appendTexts(t, l, 6, "seven")
 	wantRead(t, l, eventlog.Cursor{Seq: 6}, "7=seven")
 }

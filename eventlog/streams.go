@@ -94,7 +94,7 @@ func openStream(ctx context.Context, js jetstream.JetStream, config jetstream.St
 		return stream, false, err
 	}
 	stream, err = js.CreateStream(ctx, config)
-	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another node of the cluster was first
+	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another node of the cluster has created it
 		stream, err = js.Stream(ctx, config.Name)
 	}
 	return stream, true, err

@@ -26,7 +26,8 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog/internal/blockfile"
 )
 
-// A census has the messages that the blocks hold and no record deletes, whatever the order of the deletions.
+// A census counts the messages that the blocks contain and that no record deletes, in any order of
+// the deletions.
 func TestCensus(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -41,7 +42,7 @@ func TestCensus(t *testing.T) {
 			}
 			c.add(&blockfile.Record{Kind: blockfile.Message, Seq: seq})
 			held[seq] = true
-			if r.IntN(5) == 0 && seq > 2 { // a record of an earlier block that was written again
+			if r.IntN(5) == 0 && seq > 2 { // a rewritten record of an earlier block
 				c.add(&blockfile.Record{Kind: blockfile.Message, Seq: seq - 1})
 				seq++
 				continue
@@ -60,7 +61,8 @@ func TestCensus(t *testing.T) {
 	}
 }
 
-// The messages that a block has lost are those between its first and its last that no record holds.
+// The lost messages of a block are those between its first and its last one that no record
+// contains.
 func TestClosedBlock_without(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -97,7 +99,7 @@ func TestMissing(t *testing.T) {
 	gap := Damage{"s", 3, 4, "gap"}
 	for name, tt := range map[string]struct {
 		chain    *chain
-		last     uint64 // acknowledged; 0 for an unknown log
+		last     uint64 // the last acknowledged event; 0 for an unknown log
 		purged   uint64
 		snapshot uint64
 		want     string
@@ -162,7 +164,8 @@ func TestCheckpoint_accept(t *testing.T) {
 	}
 }
 
-// A line of the journal counts only whole: with its checksum, two or three fields and a number.
+// A line of the journal counts only if it is complete: with its checksum, two or three fields and a
+// number.
 func TestCheckpoint_apply(t *testing.T) {
 	line := func(rest string) string {
 		f, err := os.CreateTemp(t.TempDir(), "journal")
@@ -229,7 +232,7 @@ func TestJournal_size(t *testing.T) {
 	if n == 0 || int(n) != j.size {
 		t.Fatalf("the journal has %d bytes and counts %d, want a line", n, j.size)
 	}
-	j.size = journalSize - int(n) // one more line makes it full, and no more
+	j.size = journalSize - int(n) // exactly one more line fits
 	if j.acked("s", 2); size() != 2*n {
 		t.Errorf("a journal that is full has %d bytes, want %d", size(), 2*n)
 	}
@@ -340,7 +343,8 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// Blocks that are not checked yet are found from a number on, newest first, and each is checked once against its list.
+// Unchecked blocks are returned from a number on, newest first, and each is checked once against
+// the list.
 func TestUnchecked(t *testing.T) {
 	d := &dataDir{path: t.TempDir()}
 	u := &unchecked{dir: d, left: map[blockID]closedBlock{}}
@@ -445,7 +449,8 @@ func TestGate(t *testing.T) {
 	})
 }
 
-// A check that fails is logged and made again at the next tick; one that the end of the store breaks off is not logged.
+// A failed check is logged and repeated at the next tick. A check that ends because the store is
+// closed is not logged.
 func TestCheckDaily(t *testing.T) {
 	d := &dataDir{path: t.TempDir()}
 	msgs := filepath.Dir(d.block(snapshotStream, 1))
@@ -473,7 +478,7 @@ func TestCheckDaily(t *testing.T) {
 	}
 }
 
-// A context of a link ends when the connection is restored, and the next one does not.
+// The context of a link ends when the connection is restored, and the next context does not.
 func TestLink(t *testing.T) {
 	l := newLink()
 	before := l.context()
@@ -485,7 +490,7 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// The limit of a call is told from the deadline of its caller.
+// The limit of a call is distinguished from the deadline of its caller.
 func TestBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p pause
@@ -549,7 +554,7 @@ func TestRoom(t *testing.T) {
 		bytes, free, reserve int64
 		wantFree             int64
 		warns                bool
-		fits                 int // bytes that fit, and one more does not; -1 for none
+		fits                 int // maximum number of bytes that fit; -1 for none
 	}{
 		{0, 5000, reserve, 4900, false, 1000}, {799, 5000, reserve, 4900, false, 201}, {800, 5000, reserve, 4900, true, 200}, {1000, 5000, reserve, 4900, true, 0}, {1001, 5000, reserve, 4900, true, -1},
 		{0, 200, reserve, 100, false, 99}, {0, 199, reserve, 99, true, 98}, {0, 100, reserve, 0, true, -1}, {0, 50, reserve, 0, true, -1}, {0, -1, -1, -1, false, 1000},
@@ -595,7 +600,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// A backup is read back frame by frame; one that is cut or changed anywhere is refused.
+// A backup is read back frame by frame. A backup that is cut or changed anywhere is refused.
 func TestBackup_frames(t *testing.T) {
 	var out bytes.Buffer
 	b := newBackupWriter(&out)
@@ -667,7 +672,8 @@ type failingWriter struct{ err error }
 
 func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
 
-// The file with the format is written where it is missing or damaged, with its old content aside, and a newer one is refused.
+// A missing or damaged format file is written again and its old content is kept aside. A newer
+// format is refused.
 func TestDataDir_format(t *testing.T) {
 	o := (&Options{}).withDefaults()
 	for text, tt := range map[string]struct {
@@ -703,7 +709,8 @@ func TestDataDir_format(t *testing.T) {
 	}
 }
 
-// The configuration of a stream with blocks is written again if it or its checksum is wrong, and what was there is kept aside.
+// The configuration of a stream with blocks is written again if it or its checksum is wrong, and
+// the old files are kept aside.
 func TestDataDir_meta(t *testing.T) {
 	o := (&Options{}).withDefaults()
 	config := must(os.ReadFile(metaOf(t, &o)[0]))

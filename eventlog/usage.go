@@ -88,7 +88,8 @@ func (s *Store) warn() {
 	}
 }
 
-// checkRoom returns ErrFull if n more bytes do not fit. It measures again before it does: there may be room by now.
+// checkRoom returns ErrFull if n more bytes do not fit. Before that it measures again, because
+// there may be room now.
 func (s *Store) checkRoom(ctx context.Context, n int) error {
 	s.room.mu.Lock()
 	known := time.Since(s.room.measured) <= roomAge

@@ -68,7 +68,7 @@ func (s *Store) look(ctx context.Context) error {
 	case err == nil, ctx.Err() != nil, s.srv.fault().Err() != nil:
 		return nil
 	case !errors.Is(err, ErrDamaged):
-		s.opts.Logger.Warn("eventlog: looking for files that have changed", "err", err)
+		s.opts.Logger.Warn("eventlog: searching for changed files", "err", err)
 		return nil
 	}
 	found, err := s.repair(ctx, err)

@@ -7,7 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog/internal/blockfile"
 )
 
-// TestWithout checks which sequences of a closed block are missing from its file: each one alone, the first and the last too, and all of them.
+// TestWithout checks which sequences of a closed block are missing from its file: each single one,
+// including the first and the last, and all of them.
 func TestWithout(t *testing.T) {
 	b := closedBlock{First: 11, Last: 15}
 	all := []uint64{11, 12, 13, 14, 15}

@@ -50,7 +50,7 @@ type agent struct {
 	to         attachment
 }
 
-// attachment is the connection to the owner.
+// attachment is the connection of an agent to its owner.
 type attachment struct {
 	conn   *conn // nil without an owner
 	at     int64 // the spool position of the next frame to send
@@ -143,7 +143,7 @@ func (a *agent) tryKeep(r Record) (uint64, error) {
 func (a *agent) await(err error) {
 	if a.trouble != err.Error() {
 		a.trouble = err.Error()
-		a.h.log.Warn("the agent waits: its lines cannot be kept", "agent", a.number, "err", err)
+		a.h.log.Warn("the agent is blocked: its lines cannot be stored", "agent", a.number, "err", err)
 	}
 	a.waiting = true
 	if err != errFull {

@@ -16,7 +16,7 @@ import (
 // servingPolicy is a testPolicy that is also a [Service].
 type servingPolicy struct {
 	testPolicy
-	began, ended chan string // the methods; ended has why
+	began, ended chan string // the methods; ended also has the reason
 }
 
 func newServingPolicy() *servingPolicy {

@@ -11,7 +11,7 @@ import (
 )
 
 // A checkpoint never goes back, and the files of an agent have exactly the records after it.
-func TestCheckpoint_behind(t *testing.T) {
+func TestCheckpoint_older(t *testing.T) {
 	h := newFakeHost(t, Options{}, echo)
 	p := spawnAgent(t, h.connect(), spawn.Command{Path: "x"}, AgentOptions{})
 	wantNext(t, p, "output hello\n")

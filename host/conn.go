@@ -146,7 +146,7 @@ func (c *conn) write(payload []byte) error {
 		return fmt.Errorf("lines to agents exceed %d bytes", maxInput)
 	}
 	if flags&flagMore != 0 && len(f.b) == 0 {
-		return errors.New("invalid frame of a line to an agent: a part has no bytes") // it would cost memory without a limit
+		return errors.New("invalid frame of a line to an agent: empty part") // it would cost memory without a limit
 	}
 	before := c.parts[number]
 	line := f.b

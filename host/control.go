@@ -98,8 +98,8 @@ type Agent struct {
 	Kept, Last uint64
 	// Checkpoint is the number of the last checkpoint.
 	Checkpoint uint64
-	// Spooled is the number of bytes in files; Waits reports whether the agent is blocked because they have
-	// reached their limit or cannot be written.
+	// Spooled is the number of bytes in files; Waits reports whether the agent is blocked because
+	// the files have reached their limit or cannot be written.
 	Spooled int64
 	Waits   bool
 	// Memory is the resident memory of the agent and its descendants in bytes, or 0 if it is unknown. It is set
@@ -143,8 +143,9 @@ type InputInfo struct {
 	ID     string
 	Number uint64 // 0 if unknown
 	State  InputState
-	// Refused is why the policy of another machine has dropped the line, or empty.
+	// Refused is the reason why the policy of another machine has dropped the line, or "".
 	Refused string `json:",omitempty"`
-	// NotKept is why the host could not store the line, which is not in the sequence then, or empty.
+	// NotKept is the reason why the host could not store the line, or "". Such a line is not in the
+	// sequence.
 	NotKept string `json:",omitempty"`
 }

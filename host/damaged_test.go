@@ -15,7 +15,8 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// TestReadSpool_damaged checks damage of each kind in a spool of several files: the damage is reported, and the records before it are all there.
+// TestReadSpool_damaged checks damage of each kind in a spool of several files: the damage is
+// reported, and all records before it are returned.
 func TestReadSpool_damaged(t *testing.T) {
 	h := newFakeHost(t, Options{Spool: 8 << 10}, func(stdin *bufio.Reader, _, _ io.Writer) int {
 		_, _ = io.Copy(io.Discard, stdin)

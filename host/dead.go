@@ -27,10 +27,10 @@ type DeadAgent struct {
 	dir   string
 }
 
-// ReadSpool returns the agents of hosts that have ended. It may be called while a new host runs, and does not return
-// that host's agents. The caller must call Remove for each agent after it has stored its records. If some agents have
-// damaged files, it returns an error and the agents whose description is intact: [DeadAgent.Records] of one with damaged records ends with an
-// error where the damage begins.
+// ReadSpool returns the agents of hosts that have ended. It may be called while a new host runs,
+// and does not return that host's agents. The caller must call Remove for each agent after it has
+// stored its records. If some agents have damaged files, ReadSpool returns an error and the agents
+// with intact descriptions; [DeadAgent.Records] ends with an error at the first damaged record.
 func ReadSpool(dataDir string) ([]*DeadAgent, error) {
 	dir := filepath.Join(dataDir, folder)
 	dead, damaged := readAgents(filepath.Join(dir, deadName))

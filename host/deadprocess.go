@@ -51,7 +51,7 @@ func (p *deadProcess) NextLine(context.Context) (spawn.Line, error) {
 	return line, nil
 }
 
-// WriteLine fails: the agent is gone.
+// WriteLine always fails, because the agent has ended.
 func (p *deadProcess) WriteLine(context.Context, string, []byte) error { return os.ErrClosed }
 
 func (p *deadProcess) Stdin() io.WriteCloser { return noInput{} }

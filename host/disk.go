@@ -5,13 +5,14 @@ import (
 	"os"
 )
 
-// disk is where a host writes its files, except for its log. Tests have one that is full.
+// disk is the file system for a host's files, except for its log. Tests replace it by one that is
+// full.
 type disk interface {
-	// create opens a file that does not exist.
+	// create creates a file; it fails if the file exists.
 	create(path string) (diskFile, error)
-	// replace writes a file that is complete when it has its name.
+	// replace replaces a file in one step, so that no reader sees a part of it.
 	replace(path string, text []byte) error
-	// write writes a new file.
+	// write creates a file with this content.
 	write(path string, text []byte) error
 	// mkdir makes a directory and its parents.
 	mkdir(path string) error
@@ -27,8 +28,8 @@ type diskFile interface {
 	Truncate(size int64) error
 }
 
-// systemDisk is the file system. It does not sync, except for numbers: the files must survive the end of processes, but not of the
-// machine, which ends the agents too.
+// systemDisk is the system's file system. It syncs only numbers: the other files must survive the
+// end of processes, but not a failure of the machine, which also ends the agents.
 type systemDisk struct{}
 
 func (systemDisk) create(path string) (diskFile, error) {
@@ -41,7 +42,7 @@ func (systemDisk) create(path string) (diskFile, error) {
 
 func (systemDisk) replace(path string, text []byte) error {
 	if err := os.WriteFile(path+".new", text, 0o600); err != nil {
-		os.Remove(path + ".new") // a part of it would need the room that is missing
+		os.Remove(path + ".new") // the incomplete file would take the missing space
 		return err
 	}
 	return os.Rename(path+".new", path)

@@ -21,7 +21,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// fullDisk is a disk on which some calls fail: those after the first ones, up to a number.
+// fullDisk is a disk on which a range of calls fails, counted from the first one.
 type fullDisk struct {
 	systemDisk
 
@@ -83,7 +83,7 @@ func (d *fullDisk) increase(c counter) (uint64, error) {
 	return n, errors.Join(err, d.try("increase"))
 }
 
-// fullFile is a file of which the last half of a write fails.
+// fullFile is a file that stores only the first half of a failing write.
 type fullFile struct {
 	diskFile
 	d *fullDisk
@@ -104,7 +104,7 @@ func (f fullFile) Truncate(size int64) error {
 	return f.diskFile.Truncate(size)
 }
 
-// echo repeats lines, and says when they begin and end.
+// echo repeats lines, and reports when each begins and ends.
 func echo(stdin *bufio.Reader, stdout, _ io.Writer) int {
 	fmt.Fprintln(stdout, "hello")
 	for {
@@ -117,10 +117,11 @@ func echo(stdin *bufio.Reader, stdout, _ io.Writer) int {
 	}
 }
 
-// pad makes lines long enough for several files.
+// pad makes lines long enough to fill several files.
 var pad = strings.Repeat("x", 600)
 
-// runOn runs an agent on a disk from its start to its end, and returns its records as the owner and as the files have them.
+// runOn runs an agent on a disk from its start to its end. It returns the records that the owner
+// got and those in the files.
 func runOn(t *testing.T, d *fullDisk) (records, files []string) {
 	h := newFakeHost(t, Options{Spool: 8000}, echo)
 	h.disk = d
@@ -134,7 +135,7 @@ func runOn(t *testing.T, d *fullDisk) (records, files []string) {
 	})
 	add := func(r Record) {
 		if r.Kind == Exited {
-			r.Data = nil // its time differs
+			r.Data = nil // it contains a time
 		}
 		records = append(records, strings.ReplaceAll(fmt.Sprintf("%d %s %s %s", r.Number, r.Kind, r.ID, r.Data), pad, ""))
 	}
@@ -178,7 +179,7 @@ func runOn(t *testing.T, d *fullDisk) (records, files []string) {
 	return records, files
 }
 
-// again calls f until the disk has room. Its errors name the disk.
+// again retries f until it succeeds. Each error must name the disk.
 func again(t *testing.T, what string, f func() error) {
 	t.Helper()
 	for range 10 {
@@ -193,8 +194,8 @@ func again(t *testing.T, what string, f func() error) {
 	t.Fatalf("%s fails although the disk has room", what)
 }
 
-// On a disk that is full at any one call, or at several, all records are kept, in the same order and in the files too, and each line reaches
-// the agent once.
+// If any call, or several calls, find the disk full, all records are kept in the same order, in the
+// files too, and each line reaches the agent once.
 func TestDisk_full(t *testing.T) {
 	short.SkipQuick(t, "fills a disk")
 	var records, files []string
@@ -229,8 +230,8 @@ func TestDisk_full(t *testing.T) {
 	}
 }
 
-// While the disk is full, writing a line fails with that when the caller has waited long enough, and the agent does not get the line. Later
-// it can be written.
+// While the disk is full, Write fails with ErrNotKept when its context ends, and the agent does not
+// get the line. The same line can be written later.
 func TestDisk_waits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newFakeHost(t, Options{}, echo)

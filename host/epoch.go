@@ -20,7 +20,8 @@ func NextEpoch(dataDir string) (uint64, error) {
 	return counter(filepath.Join(dir, epochName)).increase(anyNumber)
 }
 
-// RenewEpoch is [NextEpoch] for an owner that has lost its connection. If another owner has taken an epoch since, it returns [ErrFenced].
+// RenewEpoch is [NextEpoch] for an owner that has lost its connection. It returns [ErrFenced] if
+// another owner has since taken an epoch.
 func RenewEpoch(dataDir string, epoch uint64) (uint64, error) {
 	return counter(filepath.Join(dataDir, folder, epochName)).increase(func(last uint64) error {
 		if last != epoch {
@@ -33,10 +34,11 @@ func RenewEpoch(dataDir string, epoch uint64) (uint64, error) {
 // counter is a file with a number.
 type counter string
 
-// anyNumber allows to increment every number.
+// anyNumber allows every number.
 func anyNumber(uint64) error { return nil }
 
-// increase increments the number in the file and returns it, if allowed returns nil for the number before.
+// increase increments the number in the file and returns it, unless allowed returns an error for
+// the current number.
 func (c counter) increase(allowed func(uint64) error) (uint64, error) {
 	f, err := filelock.Lock(string(c))
 	if err != nil {

@@ -32,7 +32,7 @@ func TestFilled(t *testing.T) {
 	}
 	var got request
 	decode(t, frame, &got)
-	got.Launch.Key = ask.Launch.Key // which is not sent
+	got.Launch.Key = ask.Launch.Key // it is not sent
 	filled.Equal(t, "a request", got, ask)
 }
 
@@ -68,7 +68,8 @@ func TestFilled_parts(t *testing.T) {
 	}
 }
 
-// TestFilled_failures checks that each error with a name is the same at the other side, and that others keep their text.
+// TestFilled_failures checks that each error with a name arrives as the same error, and that others
+// keep their text.
 func TestFilled_failures(t *testing.T) {
 	for code, want := range codes {
 		if got := failureOf(fmt.Errorf("x: %w", want)).error(); !errors.Is(got, want) {

@@ -116,7 +116,7 @@ func FuzzSpool(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		all, _ := ReadSpool(data) // an agent that cannot be read is an error
+		all, _ := ReadSpool(data) // an unreadable agent is reported as an error
 		for _, d := range all {
 			p, last := d.Process(), uint64(0)
 			for {

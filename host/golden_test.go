@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden sessions")
 
-// goldenAgent writes to stdout or to stderr on request, one at a time.
+// goldenAgent writes to stdout or to stderr on request.
 func goldenAgent(stdin *bufio.Reader, stdout, stderr io.Writer) int {
 	for {
 		line, err := stdin.ReadString('\n')

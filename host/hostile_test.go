@@ -76,7 +76,7 @@ func TestConnections_limit(t *testing.T) {
 	}()
 	for len(guests) < maxConns-1 {
 		g, err := Dial(within(t), dir, 0)
-		if err != nil { // the one that awaited the host may not have ended
+		if err != nil { // the connection that awaitHost made may not have ended
 			continue
 		}
 		guests = append(guests, g)

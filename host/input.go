@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// maxInput limits a line to an agent.
+// maxInput limits a line to an agent, in bytes.
 const maxInput = 256 << 20
 
 // input is a line to an agent.
@@ -86,7 +86,7 @@ func (a *agent) writeQueue() {
 		a.queue = a.queue[1:]
 		a.settle(in, InputWritten)
 	}
-	for a.unrecorded && !a.dropped && a.exit == nil { // after the exit there is no record
+	for a.unrecorded && !a.dropped && a.exit == nil { // no record may follow the exit
 		_, err := a.tryKeep(Record{Kind: InputClosed})
 		if a.unrecorded = err != nil; a.unrecorded {
 			a.await(err)
@@ -109,7 +109,7 @@ func isSystem(err error) bool {
 func (a *agent) settle(in *input, state InputState) {
 	in.State = state
 	if in.Number <= a.info.Checkpoint {
-		a.cover(a.info.Checkpoint) // which had to keep the line
+		a.cover(a.info.Checkpoint) // a checkpoint could not cover the queued line
 	}
 	if c := a.to.conn; c != nil {
 		info := in.InputInfo

@@ -12,7 +12,7 @@ import (
 // command.
 type Launch struct {
 	Agent   string          // the name of the agent, without a slash
-	Dir     string          // the working directory
+	Dir     string          // its working directory
 	Options json.RawMessage `json:",omitempty"`
 	// Key is the key of the agent, see [AgentOptions]. A [Policy] gets it; it is not sent.
 	Key string `json:"-"`
@@ -23,8 +23,9 @@ type Policy interface {
 	// Start makes the command of a launch and calls start with it, at most once. The files of the command are needed until start returns.
 	// The error is reported to the owner.
 	Start(ctx context.Context, l Launch, start func(spawn.Command) error) error
-	// Line returns the bytes to write for a line to the agent, without the line feed. They should be encoded again, so that the agent and
-	// the policy cannot read the line differently. After an error the line does not reach the agent.
+	// Line returns the bytes to write for a line to the agent, without the line feed. It should
+	// decode the line and encode it again, so that the agent cannot read it differently than the
+	// policy does. After an error the line does not reach the agent.
 	Line(agent string, line []byte) ([]byte, error)
 }
 

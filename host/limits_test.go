@@ -85,7 +85,7 @@ func TestSlowReader(t *testing.T) {
 	slow := spawnAgent(t, l, spawn.Command{Path: "x"}, AgentOptions{})
 	_, err := slow.Write(within(t), "a", []byte("flood\n"))
 	must(t, err)
-	if exit, err := slow.Exit(within(t)); err != nil || exit.Code != 0 { // the spool takes all of it
+	if exit, err := slow.Exit(within(t)); err != nil || exit.Code != 0 { // the spool has space for all of it
 		t.Fatalf("%+v, %v; want err == nil and exit.Code == 0", exit, err)
 	}
 	slow.mu.Lock()

@@ -13,7 +13,8 @@ import (
 
 var _ spawn.LineProcess = (*Process)(nil)
 
-// NextLine is [Process.Next] in the form of package spawn: it returns io.EOF at the end of the output.
+// NextLine is like [Process.Next] but has the signature that package spawn requires; it returns
+// io.EOF at the end of the output.
 func (p *Process) NextLine(ctx context.Context) (spawn.Line, error) {
 	r, err := p.Next(ctx)
 	line := spawn.Line{Number: r.Number, Input: r.Kind != Output}
@@ -28,7 +29,7 @@ func (p *Process) NextLine(ctx context.Context) (spawn.Line, error) {
 	return line, nil
 }
 
-// WriteLine is [Process.Write] in the form of package spawn.
+// WriteLine is like [Process.Write] but has the signature that package spawn requires.
 func (p *Process) WriteLine(ctx context.Context, id string, text []byte) error {
 	line := make([]byte, 0, len(text)+1)
 	_, err := p.Write(ctx, id, append(append(line, text...), '\n'))

@@ -25,7 +25,7 @@ const window = 256 << 10
 // returns [ErrFenced].
 type Link struct {
 	conn   net.Conn
-	dir    string // the host's folder; empty if the connection was made otherwise
+	dir    string // the host's folder; "" for a link that NewLink has made
 	remote bool   // the host may run on another machine
 	info   Info
 	prefix string // prefix of ids for lines without one
@@ -117,7 +117,8 @@ func (l *Link) Agents(ctx context.Context) ([]Agent, error) {
 	return r.Agents, err
 }
 
-// Stop ends the agents and the host. It returns when both have ended and the host uses the data directory no more; another host may use it then.
+// Stop ends the agents and the host. When it returns, both have ended and another host may use the
+// data directory.
 func (l *Link) Stop(ctx context.Context) error {
 	if _, err := l.call(ctx, request{Op: opStop}); err != nil {
 		return err
@@ -133,8 +134,9 @@ func (l *Link) Stop(ctx context.Context) error {
 	return awaitEnd(ctx, l.dir, l.info.ID)
 }
 
-// Spawn starts an agent as a plain process: its records are discarded as stdout is read, and it is forgotten when it has been waited for and its
-// output was read or closed. The process is a *[Process]. The error for a program that cannot be started is the same as without a host.
+// Spawn starts an agent as a plain process, a *[Process]. Its records are discarded when stdout is
+// read. It is forgotten after Wait, when its output was read to the end or closed. The error for a
+// program that cannot be started is the same as without a host.
 func (l *Link) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
 	p, err := l.spawn(ctx, cmd, AgentOptions{}, true)
 	if err != nil {
@@ -199,7 +201,7 @@ func (l *Link) open(ctx context.Context, q request, plain bool, unwanted func(*P
 
 // absolute makes the paths of a command independent of the working directory, which the host does not share.
 func absolute(cmd spawn.Command) (spawn.Command, error) {
-	dir, err := filepath.Abs(cmd.Dir) // of an empty one, that of this process
+	dir, err := filepath.Abs(cmd.Dir) // "" becomes the directory of this process
 	if err != nil {
 		return cmd, err
 	}
@@ -228,13 +230,14 @@ func (l *Link) Attach(ctx context.Context, agent uint32, from uint64) (*Process,
 	return p, err
 }
 
-// unclaimed is a process that was attached after the context of its caller had ended. The host attaches it no second time.
+// unclaimed is a process that was attached after the context of its caller had ended. It is kept
+// because the host refuses to attach an agent twice over one link.
 type unclaimed struct {
 	process *Process
 	from    uint64
 }
 
-// takeUnclaimed returns a process that was attached from a number for nobody, or nil.
+// takeUnclaimed returns an unclaimed process that was attached from this number, or nil.
 func (l *Link) takeUnclaimed(agent uint32, from uint64) *Process {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -55,7 +55,7 @@ func (a *agent) owned() {
 // warn writes the orphan input and starts the grace.
 func (a *agent) warn() {
 	a.h.ifOrphaned(func() {
-		a.h.log.Warn("the agent has had no owner for too long and is ended", "agent", a.number, "key", a.info.Key)
+		a.h.log.Warn("the agent had no owner for too long; ending it", "agent", a.number, "key", a.info.Key)
 		a.mu.Lock()
 		input := a.orphan.input
 		a.orphan.count++

@@ -17,7 +17,7 @@ type Process struct {
 	l      *Link
 	agent  Agent
 	state  []byte
-	plain  bool // forgets by itself
+	plain  bool // is forgotten without a call of Forget
 	stderr *errorStream
 	exited chan struct{} // exit is set, or the link is lost
 	inEnd  chan struct{} // the input was closed
@@ -30,7 +30,7 @@ type Process struct {
 	whole    assembler
 	last     uint64 // the number of the last taken record
 	taken    int    // bytes taken but not granted again
-	ended    bool   // the output has
+	ended    bool   // the end of the output was taken
 	resting  bool   // the reader of Stdout waits, or has read the end
 	over     bool   // the last record was taken
 	closed   bool   // the owner has stopped reading
@@ -43,7 +43,7 @@ type Process struct {
 	inClosed bool
 }
 
-// sent is a line on its way to the agent.
+// sent is a line that was sent to the host and may not have reached the agent.
 type sent struct {
 	info  InputInfo
 	kept  chan struct{} // it is in the sequence, or never will be

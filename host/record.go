@@ -17,7 +17,8 @@ type Kind byte
 const (
 	// Output is a line that the agent wrote, with its line feed. The last one may have none.
 	Output Kind = 1 + iota
-	// Input is a line to the agent, unchanged. It is in the sequence before the agent can read it.
+	// Input is a line to the agent, unchanged. It is stored in the sequence before the agent can
+	// read it.
 	Input
 	// InputLost marks a line to the agent that did not reach it completely, because its input was closed or it has
 	// ended. ID is that of the earlier Input.
@@ -65,7 +66,7 @@ type Record struct {
 // Exit is the end of an agent.
 type Exit struct {
 	spawn.ExitStatus
-	// Time is when the host detected it.
+	// Time is the time at which the host detected the end.
 	Time time.Time
 	// Stderr is the end of the agent's stderr, at most 32 KiB.
 	Stderr string

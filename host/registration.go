@@ -12,19 +12,20 @@ import (
 
 // Registration describes a machine that offers its host to a server.
 type Registration struct {
-	// Version is the highest version of the protocol that the host speaks.
+	// Version is the highest version of the protocol that the host supports.
 	Version int `json:"version"`
 	// Name identifies the machine at the server.
 	Name string `json:"name"`
 	// System is the operating system and the architecture, as in linux/amd64.
 	System string   `json:"system,omitempty"`
 	Labels []string `json:"labels,omitempty"`
-	// Agents are the names that a [Launch] can have, Dirs the directories below which agents run.
+	// Agents are the allowed values of [Launch].Agent; Dirs are the directories below which agents
+	// run.
 	Agents []string `json:"agents"`
 	Dirs   []string `json:"dirs"`
-	// Slots is the number of agents that may run concurrently; 0 means that the server's limit counts.
+	// Slots is the number of agents that may run concurrently; 0 means the server's limit.
 	Slots int `json:"slots,omitempty"`
-	// MaxMode is the permission mode that no agent exceeds, Box the box that all agents run in.
+	// MaxMode is the highest permission mode of an agent; Box is the box of all agents.
 	MaxMode string `json:"max_mode,omitempty"`
 	Box     string `json:"box,omitempty"`
 }
@@ -99,7 +100,7 @@ func readFrame(r io.Reader) (kind byte, payload []byte, err error) {
 	return head[4], payload, err
 }
 
-// deadline bounds a handshake by ctx and helloTime. The function that it returns ends that.
+// deadline limits a handshake by ctx and helloTime. The returned function removes the limit.
 func deadline(ctx context.Context, conn net.Conn) (end func()) {
 	at := time.Now().Add(helloTime)
 	if d, ok := ctx.Deadline(); ok && d.Before(at) {

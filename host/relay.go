@@ -68,7 +68,7 @@ type relay struct {
 	starting    sync.WaitGroup
 	tunnels     *tunnels
 
-	// Used by fromOwner alone: the incomplete lines to agents, and their bytes.
+	// Only fromOwner uses the incomplete lines to agents and the number of their bytes.
 	parts map[uint32][]byte
 	held  int
 
@@ -79,7 +79,7 @@ type relay struct {
 	dials  map[uint64]context.CancelFunc
 }
 
-// port is one end, with a lock for frames.
+// port is one end of a relay, with a lock for writing frames.
 type port struct {
 	mu   sync.Mutex
 	conn net.Conn
@@ -184,7 +184,7 @@ func (r *relay) spawn(q request) error {
 	launch := q.Launch
 	q.Launch = nil
 	if launch == nil || launch.Agent == "" || strings.Contains(launch.Agent, "/") {
-		return r.refuse(q.ID, errors.New("the request names no agent"))
+		return r.refuse(q.ID, errors.New("the request does not name an agent"))
 	}
 	if q.Options == nil {
 		q.Options = &AgentOptions{}
@@ -222,7 +222,8 @@ func (r *relay) endStart(id uint64) {
 	delete(r.starts, id)
 }
 
-// start starts an agent. The owner has the host's answer if it returns no error.
+// start starts an agent. If it returns nil, the host has answered the owner, or the connection has
+// ended.
 func (r *relay) start(q request, l Launch, answered <-chan answer) error {
 	if err := r.orphan(q.Options, l.Agent); err != nil {
 		return err
@@ -236,7 +237,7 @@ func (r *relay) start(q request, l Launch, answered <-chan answer) error {
 		}
 		started = true
 		if err := r.ctx.Err(); err != nil {
-			return err // nobody is left who would own the agent
+			return err // the owner has gone
 		}
 		cmd, err := absolute(cmd)
 		if err != nil {
@@ -273,7 +274,7 @@ func (r *relay) write(payload []byte) error {
 		return fmt.Errorf("lines to agents exceed %d bytes", r.limit)
 	}
 	if flags&flagMore != 0 && len(f.b) == 0 {
-		return errors.New("invalid frame of a line to an agent: a part has no bytes") // it would cost memory without a limit
+		return errors.New("invalid frame of a line to an agent: empty part") // it would cost memory without a limit
 	}
 	r.parts[number] = append(r.parts[number], f.b...)
 	if flags&flagMore != 0 {
@@ -328,7 +329,7 @@ func (r *relay) fromHost() error {
 	}
 }
 
-// answer passes on an answer of the host, with the keys of the owner.
+// answer passes on an answer of the host, with the owner's keys in it.
 func (r *relay) answer(payload []byte) error {
 	var a answer
 	if err := json.Unmarshal(payload, &a); err != nil {

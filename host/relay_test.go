@@ -146,7 +146,8 @@ func (loosePolicy) Line(_ string, line []byte) ([]byte, error) {
 	return bytes.ReplaceAll(line, []byte("+"), []byte("\n")), nil
 }
 
-// The relay itself refuses a name that would change the key of an agent, and a policy that makes more than a line.
+// The relay itself refuses a name that would change the key of an agent, and a policy that returns
+// more than one line.
 func TestRelay_loose(t *testing.T) {
 	h := newFakeHost(t, Options{}, echoAgent)
 	l, err := NewLink(within(t), h.relayed(loosePolicy{}), 1)
@@ -243,7 +244,7 @@ func TestRelay_hostile(t *testing.T) {
 		},
 		"an endless line": func(t *testing.T, o *hostileOwner) {
 			part := writeFrames(nil, 1, "bad", make([]byte, 2*fragment))
-			part = part[:len(part)/2] // the first of the two, which announces more
+			part = part[:len(part)/2] // only the first half, although the header announces more
 			for range 12 {
 				if _, err := o.conn.Write(part); err != nil {
 					break
@@ -296,7 +297,7 @@ func TestRelay_hello(t *testing.T) {
 	}
 }
 
-// hostileOwner sends frames that no owner sends.
+// hostileOwner sends frames that a correct owner never sends.
 type hostileOwner struct {
 	conn   net.Conn
 	frames *frameReader
@@ -322,7 +323,7 @@ func (o *hostileOwner) ask(q request) {
 
 func (o *hostileOwner) send(frames []byte) {
 	_ = o.conn.SetDeadline(time.Now().Add(10 * time.Second))
-	_, _ = o.conn.Write(frames) // the answer tells
+	_, _ = o.conn.Write(frames) // the answer shows whether it arrived
 }
 
 // next reads the next frame of a kind.
@@ -366,11 +367,11 @@ func (o *hostileOwner) wantEnd(t *testing.T) {
 	}
 }
 
-// tapped is a relay between two connections that the test controls.
+// tapped is a relay whose two connections the test controls.
 type tapped struct {
 	*hostileOwner
 	host  net.Conn
-	atEnd *frameReader // reads what the host gets
+	atEnd *frameReader // reads the frames for the host
 }
 
 func newTapped(t *testing.T, p Policy, limit int) *tapped {
@@ -414,7 +415,7 @@ func (c *tapped) answers(t *testing.T, a answer) {
 	must(t, err)
 }
 
-// The host gets the members of a request that the owner may choose, and the others from the policy.
+// The owner chooses some members of a request to the host; the policy sets the others.
 func TestRelay_requests(t *testing.T) {
 	shell := &spawn.Command{Path: "/bin/sh", Dir: "/"}
 	c := newTapped(t, &testPolicy{}, maxRelayed)

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/proc"
 )
 
-// request answers a request. The caller prevents a change of the owner meanwhile.
+// request answers a request. The caller must prevent a change of the owner during the call.
 func (c *conn) request(q request) {
 	if c.guest && q.Op != opList && q.Op != opStop {
 		c.answer(answer{ID: q.ID, Failure: failureOf(fmt.Errorf("%w: a guest has no agents", ErrFenced))})
@@ -37,7 +37,7 @@ func (c *conn) requestAgent(q request) {
 	case err != nil:
 	case q.Op == opAttach:
 		if err = a.attach(c, q); err == nil {
-			return // it has answered
+			return // it was answered already
 		}
 	case q.Op == opForget:
 		go c.forget(a, q) // the last record may still be written
@@ -113,8 +113,8 @@ func (c *conn) forget(a *agent, q request) {
 	c.answer(answer{ID: q.ID, Failure: failureOf(c.h.forget(a))})
 }
 
-// adopt attaches an agent that was started for this connection, if it still belongs to the owner. Otherwise the
-// agent is ended, because no owner knows it.
+// adopt attaches an agent that was started for this connection. If the connection no longer belongs
+// to the owner, it ends the agent, because no owner knows it.
 func (c *conn) adopt(a *agent, q request) error {
 	c.h.owning.RLock()
 	defer c.h.owning.RUnlock()

@@ -118,7 +118,7 @@ func Run(ctx context.Context, dataDir string, o Options, log *slog.Logger) (err 
 	}
 	defer func() { err = errors.Join(err, registry.Close()) }()
 	if len(swept) > 0 {
-		log.Warn("ended what a host before has left running", "processes", len(swept))
+		log.Warn("ended processes that an earlier host left running", "processes", len(swept))
 	}
 	h, err := newServer(dir, o, log)
 	if err != nil {
@@ -254,8 +254,8 @@ func (h *server) accept(ctx context.Context, l listener, serving *sync.WaitGroup
 // endLimit limits the wait for the end of the agents. Supervisors end the remaining agents when the host has exited.
 const endLimit = 30 * time.Second
 
-// endAgents ends all agents concurrently. No more are started. In a folder that was removed their ends cannot be recorded, and it does not
-// wait for them.
+// endAgents ends all agents concurrently and lets no more start. If the folder was removed, it does
+// not wait, because the ends cannot be recorded.
 func (h *server) endAgents() {
 	h.mu.Lock()
 	h.ending = true
@@ -335,8 +335,8 @@ func (h *server) leave() {
 
 func (h *server) agentEnded() { h.idleSince() }
 
-// take makes c the owner if its epoch is higher than all earlier ones, and ends the connection of the previous
-// owner.
+// take makes c the owner if its epoch is higher than all earlier ones, and closes the connection of
+// the previous owner.
 func (h *server) take(c *conn, epoch uint64) error {
 	h.owning.Lock()
 	defer h.owning.Unlock()

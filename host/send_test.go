@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// brokenConn is a connection whose other end reads no more.
+// brokenConn is a connection whose peer no longer reads.
 type brokenConn struct {
 	net.Conn
 	broken atomic.Bool
@@ -26,7 +26,8 @@ func (c *brokenConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// An answer that the host sent before it closed the connection arrives although another request cannot be written any more.
+// An answer that the host sent before it closed the connection arrives, although writing another
+// request fails.
 func TestSend_broken(t *testing.T) {
 	ours, theirs := net.Pipe()
 	defer theirs.Close()

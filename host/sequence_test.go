@@ -176,7 +176,7 @@ func TestFencing(t *testing.T) {
 	wantNext(t, p, "output got x\n")
 }
 
-// An agent that starts after its owner has gone is ended, because no owner would know it.
+// An agent that starts after its owner has disconnected is ended, because no owner would know it.
 func TestFencing_start(t *testing.T) {
 	h, begun, release, ended := newSlowHost(t)
 	first := h.connect()

@@ -137,6 +137,6 @@ func (h *server) forget(a *agent) error {
 	err := errors.Join(a.process.Close(), os.RemoveAll(a.dir))
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(h.agents, a.number) // last, so that an unlisted agent has no files
+	delete(h.agents, a.number) // last, so that a removed agent never has files
 	return err
 }

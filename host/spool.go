@@ -68,7 +68,7 @@ func (s *spool) append(frames []byte, last uint64, open, force bool) error {
 		return err
 	}
 	at := s.end - s.segments[len(s.segments)-1].begin
-	if s.torn { // shorter frames would leave bytes behind them, which a reader of the file would take for frames
+	if s.torn { // shorter frames would leave old bytes after them, which a reader of the file would take for frames
 		if err := s.file.Truncate(at); err != nil {
 			return err
 		}
@@ -164,7 +164,7 @@ func (s *spool) trim(covered uint64) {
 			return
 		}
 		if len(s.segments) == 1 {
-			if s.end-first.begin < s.piece/16 { // small enough to keep
+			if s.end-first.begin < s.piece/16 { // too small to free
 				return
 			}
 			if s.file != nil {
@@ -175,7 +175,7 @@ func (s *spool) trim(covered uint64) {
 		if s.old != nil && s.oldBegin == first.begin {
 			s.closeOld()
 		}
-		os.Remove(s.path(first.begin)) // a remaining file is found by the next server as covered
+		os.Remove(s.path(first.begin)) // the next server discards a remaining file, because a checkpoint covers it
 		s.segments = s.segments[1:]
 	}
 }

@@ -62,7 +62,7 @@ func Start(ctx context.Context, dataDir, executable string, o Options) error {
 		}
 		select {
 		case exitErr := <-ended:
-			if ask(ctx, dataDir) == nil { // another process was faster
+			if ask(ctx, dataDir) == nil { // another process has started it
 				return nil
 			}
 			return fmt.Errorf("the host has ended: %w: %w", exitErr, lastError(dataDir))
@@ -73,10 +73,11 @@ func Start(ctx context.Context, dataDir, executable string, o Options) error {
 	}
 }
 
-// successorPoll is how often a waiter asks which host has the folder.
+// successorPoll is the interval at which awaitEnd asks for the host's id.
 const successorPoll = 20 * startPoll
 
-// awaitEnd waits until a host has ended: it holds the lock of its folder until then. The holder may be the next host, which has another id.
+// awaitEnd waits until a host has ended. A host holds the lock of its folder until its end; if the
+// holder has another id, it is the next host.
 func awaitEnd(ctx context.Context, dir, id string) error {
 	tick, ask := time.NewTicker(startPoll), time.NewTicker(successorPoll)
 	defer tick.Stop()
@@ -107,7 +108,8 @@ func awaitEnd(ctx context.Context, dir, id string) error {
 	}
 }
 
-// Program returns the path of this program, if it calls [Enter]. A host can start it although its file was replaced.
+// Program returns the path of this program, from which a host can be started even after the file
+// was replaced. It returns an error if the program does not call [Enter].
 func Program() (string, error) {
 	switch {
 	case !canEnter:
@@ -170,7 +172,8 @@ func environment() []string {
 // LogFile returns the log file of the host of a data directory. It stays below 2 MiB.
 func LogFile(dataDir string) string { return filepath.Join(dataDir, folder, logName) }
 
-// lastError returns why a host has ended: the last line of its log, unless nothing can be written to the disk, and so no log.
+// lastError returns the reason why a host has ended: the last line of its log, or the error of
+// writing a file next to the log, because the log of a host with a full disk is incomplete.
 func lastError(dataDir string) error {
 	probe := LogFile(dataDir) + ".probe"
 	defer os.Remove(probe)

@@ -33,7 +33,7 @@ func (f *failure) startError() error {
 	return start
 }
 
-// startCause is the system's error with the host's text.
+// startCause is an error with the text from the host and the system's error number.
 type startCause struct {
 	text  string
 	errno syscall.Errno

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/filelock"
 )
 
-// When Stop has returned, the host does not use the data directory any more.
+// After Stop has returned, the host no longer uses the data directory.
 func TestStop_ended(t *testing.T) {
 	for range 20 {
 		dir := t.TempDir()
@@ -34,7 +34,7 @@ func TestStop_ended(t *testing.T) {
 	}
 }
 
-// Stop returns although the next host has the data directory at once.
+// Stop returns even if the next host takes the data directory immediately.
 func TestStop_successor(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())

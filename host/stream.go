@@ -174,7 +174,7 @@ func (p *Process) Write(ctx context.Context, id string, line []byte) (number uin
 	return 0, out.info.error()
 }
 
-// error returns why the agent does not get a line.
+// error returns the reason why the agent does not get a line.
 func (i InputInfo) error() error {
 	switch {
 	case i.Refused != "":
@@ -185,8 +185,9 @@ func (i InputInfo) error() error {
 	return ErrInputClosed
 }
 
-// keep sends a line to the host until it is in the sequence or never will be. While the host cannot store it, keep sends it again. It
-// returns early when ctx ends or end, which may be nil, is closed.
+// keep sends a line to the host until the line is in the sequence or can no longer get there. It
+// sends the line again while the host cannot store it. It returns early when ctx ends, or when end,
+// which may be nil, is closed.
 func (p *Process) keep(ctx context.Context, end <-chan struct{}, id string, line []byte) (*sent, error) {
 	for {
 		out, err := p.send(id, line)

@@ -14,7 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// An owner that attaches knows when it has read all earlier output, even if the agent has ended.
+// CaughtUp tells an owner when it has read all earlier output, even if the agent has ended.
 func TestCaughtUp(t *testing.T) {
 	for _, ends := range []bool{false, true} {
 		const lines = 2000

@@ -17,15 +17,15 @@ const (
 	// maxTunnels limits the open tunnels of a link. A relay serves a few more, because it notices an end later.
 	maxTunnels = 64
 	maxDialed  = maxTunnels + 16
-	// tunnelWindow is how many bytes an end may send before the other end has passed them on, tunnelPart the most in one
-	// frame, so that lines of agents go in between.
+	// tunnelWindow is the number of bytes that an end may send before the other end has forwarded
+	// them. tunnelPart is the maximum in one frame, so that lines of agents can be sent in between.
 	tunnelWindow = 256 << 10
 	tunnelPart   = 32 << 10
 	// dialTime is the timeout of a connection on the other machine.
 	dialTime = 15 * time.Second
 )
 
-// Flags of a part of a tunnel: the end of the bytes, and an end that has lost some.
+// Flags of a part of a tunnel: the end of the data, and an end after lost data.
 const (
 	flagEnd    = 1
 	flagBroken = 2
@@ -55,17 +55,17 @@ func (l *Link) Tunnel(ctx context.Context, method string, params json.RawMessage
 			free()
 			return
 		}
-		t = l.tunnels.add(a.ID, theirs) // its parts follow the answer
+		t = l.tunnels.add(a.ID, theirs) // the parts of the tunnel arrive after the answer
 		t.start(func(f func()) { go f() })
 	}, func(id uint64) { abandoned = id })
 	if err == nil {
 		return &tunnelConn{ours, t}, nil
 	}
-	ours.Close() // so that a tunnel that is answered later ends
+	ours.Close() // ends a tunnel that is answered later
 	if abandoned == 0 {
 		free()
 	} else if frame, frameErr := jsonFrame(frameRequest, request{Op: opCancel, Call: abandoned}); frameErr == nil {
-		_ = l.send(frame) // the caller has the end of its context
+		_ = l.send(frame) // the caller gets the error of its context
 	}
 	return nil, err
 }
@@ -140,7 +140,7 @@ func (ts *tunnels) add(id uint64, conn net.Conn) *tunnel {
 	return t
 }
 
-// drop removes a tunnel that has ended, and frees its place.
+// drop removes a tunnel that has ended, and frees its slot.
 func (ts *tunnels) drop(t *tunnel) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -162,7 +162,7 @@ func (ts *tunnels) close(why error) {
 	}
 }
 
-// part takes a part of a tunnel. A tunnel that has ended ignores it. It never blocks.
+// part queues a part of a tunnel. It ignores a part for a tunnel that has ended, and never blocks.
 func (ts *tunnels) part(payload []byte) error {
 	f := cursor{b: payload}
 	id, flags := f.u64(), f.u8()
@@ -191,7 +191,7 @@ func (ts *tunnels) part(payload []byte) error {
 	return nil
 }
 
-// grant lets a tunnel send more bytes.
+// grant allows a tunnel to send more bytes.
 func (ts *tunnels) grant(payload []byte) error {
 	f := cursor{b: payload}
 	id, n := f.u64(), f.u32()
@@ -226,10 +226,10 @@ type tunnel struct {
 	changed  sync.Cond
 	queue    [][]byte // received, not written to conn
 	queued   int      // bytes in queue and in the write under way
-	credit   int      // bytes that the other end takes
-	theirEnd bool     // the other end sends no more
+	credit   int      // bytes that this end may send
+	theirEnd bool     // the other end has sent all its data
 	over     bool     // conn is closed
-	broken   error    // why bytes are missing
+	broken   error    // the reason of lost data
 }
 
 // start copies both directions until the end. run starts a goroutine.
@@ -272,7 +272,7 @@ func (t *tunnel) end(why error) {
 	t.conn.Close()
 }
 
-// room waits until the other end takes bytes and returns how many, or 0 at the end.
+// room waits until this end may send and returns how many bytes, or 0 at the end.
 func (t *tunnel) room() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -310,7 +310,7 @@ func (t *tunnel) read() {
 			break
 		}
 	}
-	_ = t.all.send(partFrame(t.id, flags, nil)) // a link that has ended needs no end of its tunnels
+	_ = t.all.send(partFrame(t.id, flags, nil)) // on a link that has ended, all tunnels have ended
 	t.end(nil)
 }
 
@@ -334,7 +334,7 @@ func (t *tunnel) write() {
 	t.end(nil)
 }
 
-// next waits for the next part; nil is the end.
+// next waits for the next part; nil means the end.
 func (t *tunnel) next() []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -380,7 +380,7 @@ func (r *relay) dial(q request) error {
 		defer cancel()
 		conn, err := dialer.Dial(ctx, q.Method, q.Params)
 		if err == nil && ctx.Err() != nil {
-			err = errors.Join(ctx.Err(), conn.Close()) // the owner has given it up
+			err = errors.Join(ctx.Err(), conn.Close()) // the owner has cancelled
 		}
 		if err != nil {
 			r.endDial(q.ID)

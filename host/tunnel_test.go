@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// dialPolicy is a testPolicy that connects owners with pipes, of which it passes on the other ends.
+// dialPolicy is a testPolicy that connects owners with pipes, and sends the other ends of the pipes
+// to the test.
 type dialPolicy struct {
 	testPolicy
 	far     chan net.Conn
@@ -81,7 +82,8 @@ func settled(t *testing.T, ts *tunnels) {
 	}
 }
 
-// Bytes of any number pass both ways, while an agent writes lines. The end of the far connection comes after its last byte.
+// Tunnels transfer any number of bytes in both directions while an agent writes lines. The end of
+// the far connection arrives after its last byte.
 func TestTunnel(t *testing.T) {
 	l, policy := tunnelWorld(t)
 	p, err := l.Launch(within(t), Launch{Agent: "echo", Dir: "/srv/a"}, AgentOptions{})
@@ -232,8 +234,8 @@ func TestTunnel_limit(t *testing.T) {
 	settled(t, l.tunnels)
 }
 
-// An owner that sends more than it may, grants too much or reuses an id has no other tunnel, and the connection ends where
-// it breaks the protocol.
+// An owner that sends or grants more than it may, or reuses an id, affects no other tunnel, and its
+// connection is closed.
 func TestTunnel_hostile(t *testing.T) {
 	policy := newDialPolicy()
 	h := newFakeHost(t, Options{}, echoAgent)

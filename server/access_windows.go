@@ -11,6 +11,6 @@ func canRead(path string) bool {
 	return f.Close() == nil
 }
 
-// canWrite assumes that a readable file is writable: a report must not promise more protection than
-// it knows of.
+// canWrite reports true for a readable file, because a report must not claim protection that it
+// cannot check.
 func canWrite(path string) bool { return canRead(path) }

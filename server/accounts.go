@@ -26,7 +26,7 @@ const ledgerSnapshot = 512
 // ledgerBatch is the number of rows in one write.
 const ledgerBatch = 256
 
-// accounts is the book of the server with its log: the usage, and the limits.
+// accounts is the server's book of usage and limits, with its log.
 type accounts struct {
 	log   session.Log
 	now   func() time.Time

@@ -56,7 +56,7 @@ func (s *Server) watchDesk() {
 		}
 	}
 	if err := s.accounts.shared.bucket.Watch(s.ctx, wake); err != nil {
-		s.logger.Warn("prompts that wait for a budget are looked at every few seconds alone", "err", err)
+		s.logger.Warn("prompts that wait for a budget are checked only every few seconds", "err", err)
 	}
 	s.wg.Go(func() {
 		ticker := time.NewTicker(deskPoll)

@@ -109,8 +109,8 @@ func TestLedger_settings(t *testing.T) {
 	}
 }
 
-// TestLedger_faults makes calls of the log fail: usage counts although it cannot be stored, and is stored once, later; a limit that cannot be
-// stored has no effect.
+// TestLedger_faults makes calls of the log fail. Usage that cannot be stored counts, and is stored
+// once, later. A limit that cannot be stored has no effect.
 func TestLedger_faults(t *testing.T) {
 	log := &ledgerLog{}
 	l := openLedger(t, log)
@@ -231,8 +231,9 @@ func TestLedger_cluster(t *testing.T) {
 	}
 }
 
-// TestLedger_used checks the amounts: with a price in money, without one as tokens with an unknown price. A turn reserves what the dearest one
-// of its session took, at least the minimum.
+// TestLedger_used checks the recorded amounts: dollars with a known price, otherwise tokens with an
+// unknown price. A turn reserves the amount of its session's most expensive turn, at least the
+// minimum.
 func TestLedger_used(t *testing.T) {
 	log := &ledgerLog{}
 	l, err := openAccounts(t.Context(), log, Options{now: func() time.Time { return ledgerNow }, TurnReserve: budget.Amount{USD: 1, Tokens: 100},
@@ -255,7 +256,7 @@ func TestLedger_used(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		dearest budget.Amount
-		fits    int // sessions' turns at the same time
+		fits    int // number of sessions that can have a turn at the same time
 	}{{budget.Amount{}, 3}, {budget.Amount{Tokens: 150}, 2}, {budget.Amount{USD: 2}, 2}, {budget.Amount{USD: 0.5, Tokens: 50}, 3}} {
 		begun := 0
 		for i := range 5 {

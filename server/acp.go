@@ -28,11 +28,12 @@ func acpRoutes() []route {
 // acpBody is the limit of a message of the protocol in bytes.
 const acpBody = 16 << 20
 
-// acp serves a request of an ACP client, or its WebSocket. A connection belongs to its token and ends with it.
+// acp serves a request of an ACP client, or its WebSocket. A connection belongs to a token and ends
+// with it.
 func (s *Server) acp(w http.ResponseWriter, r *http.Request, c *caller, m *method) error {
 	own := *c.principal
 	who := &caller{principal: &own}
-	if r.Method == http.MethodGet { // it lasts
+	if r.Method == http.MethodGet { // a stream or a WebSocket
 		release, err := s.connection(r)
 		if err != nil {
 			return err

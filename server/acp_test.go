@@ -240,8 +240,8 @@ func (c *acpClient) cancel(session string) {
 	c.write(map[string]any{"jsonrpc": "2.0", "method": "session/cancel", "params": map[string]string{"sessionId": session}})
 }
 
-// TestACP_joins lets a second client load a session in the middle of a turn: it gets the running answer once, sees
-// the prompt of the first, and both get the rest.
+// TestACP_joins loads a session in a second client in the middle of a turn: the client gets the
+// running answer once and the prompt of the first client, and both get the rest.
 func TestACP_joins(t *testing.T) {
 	h := newHarness(t)
 	h.provider.Pause = time.Millisecond
@@ -405,8 +405,8 @@ func TestACP_revoked(t *testing.T) {
 	eventually(t, "no connection is left", func() bool { return h.server.remoteACP.Connections() == 0 })
 }
 
-// TestACP_neverReads bounds the memory for clients that make the agent talk and read nothing: they lose their
-// connection, and the session is there for others.
+// TestACP_neverReads limits the memory for clients that start a turn and never read: their
+// connections are closed, and the session is still available to others.
 func TestACP_neverReads(t *testing.T) {
 	short.SkipQuick(t, "sends many megabytes")
 	h := newHarness(t, func(o *Options) { o.WriteTimeout = 500 * time.Millisecond })
@@ -429,7 +429,7 @@ func TestACP_neverReads(t *testing.T) {
 	if status, _ := send(load, header); status != http.StatusAccepted {
 		t.Fatalf("session/load: %d", status)
 	}
-	for range 5 { // more than waits for a client
+	for range 5 { // more than is queued for a client
 		if end := owner.prompt(id, "big 1000000")(); end != "end_turn" {
 			t.Fatalf("the turn ended with %s", end)
 		}
@@ -468,7 +468,7 @@ func TestACP_badInput(t *testing.T) {
 	if _, failed := c.start("session/new", map[string]any{"cwd": "/", "mcpServers": []any{}})(); !strings.Contains(failed, "director") {
 		t.Errorf("a directory that is not allowed: %q", failed)
 	}
-	_ = c.conn.Write(h.ctx(), websocket.MessageText, bytes.Repeat([]byte("x"), 17<<20)) // it can be cut while it is sent
+	_ = c.conn.Write(h.ctx(), websocket.MessageText, bytes.Repeat([]byte("x"), 17<<20)) // the connection may be closed during the write
 	c.work.Wait()
 	var end websocket.CloseError
 	if !errors.As(c.closed, &end) || end.Code != websocket.StatusMessageTooBig {

@@ -97,7 +97,7 @@ func TestBoxOf(t *testing.T) {
 	}
 }
 
-// TestBoxOf_fails checks that there is no box without its parts.
+// TestBoxOf_fails checks that a missing part of a box is an error.
 func TestBoxOf_fails(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
@@ -138,8 +138,8 @@ func TestBoxOf_fails(t *testing.T) {
 	}
 }
 
-// TestPrepareAgent checks the access that an agent gets to its model and that it ends: when it is released, and at once if the agent gets no
-// box.
+// TestPrepareAgent checks that an agent gets access to its model, and that the access ends when it
+// is released, or at once if the agent gets no box.
 func TestPrepareAgent(t *testing.T) {
 	needs := needy{&agenttest.Provider{}, agent.BoxNeeds{}}
 	proxied := needyProxied{needs}
@@ -200,7 +200,8 @@ func TestPrepareAgent(t *testing.T) {
 	}
 }
 
-// TestDescribeBox_credentials checks that a box is described with the secrets of the agent's environment, however it names them.
+// TestDescribeBox_credentials checks that the description of a box reports secrets in the agent's
+// environment, under any name.
 func TestDescribeBox_credentials(t *testing.T) {
 	for entry, want := range map[string]bool{"PATH=/bin": false, "EDITOR=token": false, "X_API_KEY=x": true, "DB_PASSWORD=": true, "EMPTY": false} {
 		s := &Server{opts: Options{Boxes: Boxes{Always: true, Program: "/bwrap", Network: box.NetworkOff}}, keys: &scriptedKeys{}}

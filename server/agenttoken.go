@@ -12,8 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// agentMethods are the methods that an agent's token allows, with the role that each requires; true for those that
-// answer requests, which it has to be made for.
+// agentMethods are the methods that an agent's token allows. The value is true for a method that
+// answers requests, which the token must allow explicitly.
 var agentMethods = map[string]bool{
 	"hello": false, "mcp": false, "session.connect": false, "session.query": false, "session.attach": false, "session.detach": false, "session.list": false,
 	"session.interrupt": false, "session.getHistory": false, "workspace.diff": false, "permission.list": false, "permission.respond": true, "question.respond": true,
@@ -39,7 +39,7 @@ func (s *Server) agentActs(ctx context.Context, c *caller, m *method, params []b
 	return err
 }
 
-// acts reports whether a method of agents changes an existing session.
+// acts reports whether a method that agents may call changes an existing session.
 func (m *method) acts() bool {
 	return m.role >= roleOperator && m.name != "session.connect" && m.name != "workspace.diff"
 }
@@ -58,8 +58,8 @@ func (p *principal) agentMay(method string) error {
 	return nil
 }
 
-// mayConnect returns an error if an agent that may not answer requests would start a session that asks
-// less than others do.
+// mayConnect returns an error if an agent that may not answer requests would start a session that
+// asks for fewer permissions than usual.
 func (p *principal) mayConnect(params api.ConnectParams) error {
 	plain := api.ConnectParams{Idempotency: params.Idempotency, CWD: params.CWD, WorkspaceID: params.WorkspaceID, Provider: params.Provider, Model: params.Model,
 		Title: params.Title, InitialPrompt: params.InitialPrompt, Metadata: params.Metadata}
@@ -91,7 +91,7 @@ func (s *Server) payer(ctx context.Context, id string, c *caller) (budget.Accoun
 	return child, err
 }
 
-// agentOf checks the session of a token that is made for its agent.
+// agentOf checks the session for whose agent a token is created.
 func (s *Server) agentOf(ctx context.Context, p api.TokensCreateParams, r role, tenant string) error {
 	if p.AgentOf == "" {
 		if p.Answers {

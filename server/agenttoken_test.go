@@ -11,8 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// TestAgent_connect checks every parameter of session.connect: an agent that does not answer requests sets only those that give its
-// session no more rights than others have.
+// TestAgent_connect checks every parameter of session.connect: an agent that may not answer
+// requests can set only those that give its session no additional rights.
 func TestAgent_connect(t *testing.T) {
 	free := []string{"Idempotency", "CWD", "WorkspaceID", "Provider", "Model", "Title", "InitialPrompt", "Metadata"}
 	ty := reflect.TypeFor[api.ConnectParams]()
@@ -30,7 +30,7 @@ func TestAgent_connect(t *testing.T) {
 	}
 }
 
-// fill sets a value to one that is not zero.
+// fill sets a value to a non-zero one.
 func fill(t *testing.T, v reflect.Value) {
 	t.Helper()
 	switch v.Kind() {
@@ -53,7 +53,8 @@ func fill(t *testing.T, v reflect.Value) {
 	}
 }
 
-// TestAgent_tenant checks that a token of an agent is made only for a session of the token's tenant.
+// TestAgent_tenant checks that an agent's token is created only for a session of the token's
+// tenant.
 func TestAgent_tenant(t *testing.T) {
 	h := newHarness(t)
 	sessions := map[string]string{}
@@ -121,7 +122,7 @@ func TestAgent_payer(t *testing.T) {
 	}
 }
 
-// reasonOf returns the reason of an error, empty for none.
+// reasonOf returns the reason of an error, or "".
 func reasonOf(err error) api.Reason {
 	if err == nil {
 		return ""

@@ -48,7 +48,7 @@ func TestAudit_pages(t *testing.T) {
 			if p.Cursor = page.Cursor; p.Cursor == "" {
 				break
 			}
-			if limit > 0 && limit < 10 && pages == 3 { // enough
+			if limit > 0 && limit < 10 && pages == 3 { // two more pages are enough
 				break
 			}
 		}

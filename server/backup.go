@@ -22,7 +22,7 @@ func (s *Server) backup(w http.ResponseWriter, r *http.Request, _ *caller, _ *me
 	w.Header().Set("Cache-Control", "no-store")
 	if err := st.Backup(r.Context(), w); err != nil {
 		s.logger.Error("a backup broke off", "err", err)
-		panic(http.ErrAbortHandler) // the client sees that it is incomplete
+		panic(http.ErrAbortHandler) // so that the client detects the incomplete stream
 	}
 	return nil
 }

@@ -17,7 +17,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/mcpserver"
 )
 
-// stdioServers serve a client over lines, as parley acp and parley mcp do. The first line that they answer is the value.
+// stdioServers serve a client over lines, as parley acp and parley mcp do. Each key is a server;
+// the value is a line that it must answer.
 var stdioServers = map[string]struct {
 	first, unknown string
 	serve          func(ctx context.Context, r io.ReadCloser, w io.WriteCloser) error
@@ -87,7 +88,7 @@ func TestBadInput_stdio(t *testing.T) {
 				if string(a.ID) != tt.id || a.Error == nil || a.Error.Code != tt.code || a.Error.Message == "" {
 					t.Errorf("%s: the answer to %s is %+v, want %d", tt.kind, a.ID, a.Error, tt.code)
 				}
-				if n := after.TotalAlloc - before.TotalAlloc; n > 160<<20 { // a buffer of twice the limit, and those before it
+				if n := after.TotalAlloc - before.TotalAlloc; n > 160<<20 { // a buffer of twice the limit, and the smaller ones before it
 					t.Errorf("%s: %d bytes were allocated", tt.kind, n)
 				}
 			}

@@ -65,7 +65,7 @@ func TestBadInput(t *testing.T) {
 			}
 		}
 		for _, length := range []int64{-1, 100 << 20} {
-			z := &flood{} // up to lingerMost is discarded, some of it is in the buffers of the sockets
+			z := &flood{} // up to lingerMost is discarded, and the buffers of the sockets hold some of it
 			z.left.Store(100 << 20)
 			status, body := post(e.path, z, func(r *http.Request) { r.ContentLength = length })
 			if want := http.StatusRequestEntityTooLarge; name != "unknown" && status != want || body == "" || z.read.Load() > lingerMost+16<<20 {
@@ -103,7 +103,7 @@ func foreign(token string) map[string]change {
 	}
 }
 
-// badStreams asks for streams and sockets.
+// badStreams sends invalid requests for streams and sockets.
 func (h *harness) badStreams() {
 	h.Helper()
 	id := h.connect()

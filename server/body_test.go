@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// TestBody checks that a body is taken completely or not at all, whether or not its length is known.
+// TestBody checks that a body is accepted completely or not at all, with a known and an unknown
+// length.
 func TestBody(t *testing.T) {
 	large := `"` + strings.Repeat("x", 2*smallBody) + `"`
 	for name, tt := range map[string]struct {
@@ -20,7 +21,7 @@ func TestBody(t *testing.T) {
 		breaks bool // the connection fails after the text
 		length int64
 		max    int64
-		status int // 0 if the body is taken
+		status int // 0 if the body is accepted
 	}{
 		"small":                          {text: `{}`, length: 2, max: 2},
 		"empty":                          {max: 1},
@@ -57,7 +58,7 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// deadlines is a writer that reports the time limits of writes.
+// deadlines is a writer that reports its write deadlines.
 type deadlines struct {
 	*httptest.ResponseRecorder
 	set chan time.Time
@@ -73,7 +74,7 @@ func (d *deadlines) SetWriteDeadline(at time.Time) error {
 func TestHold(t *testing.T) {
 	for name, tt := range map[string]struct {
 		end  func(cancel context.CancelCauseFunc, release func())
-		ends bool // writes that wait
+		ends bool // waiting writes get a near deadline
 	}{
 		"the token ends":    {func(cancel context.CancelCauseFunc, _ func()) { cancel(errToken) }, true},
 		"the client leaves": {func(cancel context.CancelCauseFunc, _ func()) { cancel(nil) }, false},

@@ -55,7 +55,8 @@ func (s *Server) boxed(sandbox string) bool {
 	return s.opts.Boxes.Always || sandbox == s.boxKind()
 }
 
-// checkSandbox returns an error if a session cannot have the box that it asks for. A session cannot leave the server's.
+// checkSandbox returns an error if a session cannot have the box that it asks for. If the server
+// requires a box, a session cannot opt out.
 func (s *Server) checkSandbox(p agent.Provider, sandbox string) error {
 	switch {
 	case sandbox != "" && sandbox != s.boxKind() && sandbox != BoxNone:
@@ -168,7 +169,8 @@ func (s *Server) endBox(id string) {
 	}
 }
 
-// putInBox makes the agent of a session start in a box. The token is that of the key proxy, if it uses it.
+// putInBox configures the agent of a session to start in a box. token is the agent's token for the
+// key proxy, if it uses it.
 func (s *Server) putInBox(p agent.Provider, id string, opts *agent.Options, token string) error {
 	b, err := s.boxOf(p, opts)
 	if err != nil {
@@ -188,13 +190,14 @@ func (s *Server) putInBox(p agent.Provider, id string, opts *agent.Options, toke
 	return nil
 }
 
-// outsideVariables name files and sockets that a box does not show.
+// outsideVariables name files and sockets that do not exist in a box.
 var outsideVariables = []string{"TMPDIR", "TMP", "TEMP", "CLAUDE_CODE_TMPDIR", "XDG_RUNTIME_DIR", "SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS"}
 
-// proxyVariables name the proxy of a program for the network.
+// proxyVariables name the network proxy of a program.
 var proxyVariables = []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"}
 
-// BoxEnv returns the environment of an agent in a box. IS_SANDBOX lets the CLI run as root without permissions.
+// BoxEnv returns the environment of an agent in a box. It sets IS_SANDBOX, without which the CLI
+// refuses to run as root with permission checks disabled.
 func BoxEnv(env []string, n box.Network) []string {
 	out := []string{"TMPDIR=/tmp", "IS_SANDBOX=1"}
 	for _, entry := range env {

@@ -22,8 +22,8 @@ func (u *untouched) Read(p []byte) (int, error) {
 
 func (u *untouched) Close() error { return nil }
 
-// TestBody_claimed checks that a body that is too long by its own account is refused before any of it is read, at every address that
-// takes one.
+// TestBody_claimed checks that a body with a Content-Length above the limit is refused before any
+// of it is read, at every address that takes one.
 func TestBody_claimed(t *testing.T) {
 	h := newHarness(t)
 	viewer, err := h.server.CreateToken("v", "viewer", 0)

@@ -134,9 +134,9 @@ func stall(ctx context.Context, d time.Duration) {
 	}
 }
 
-// TestViewer_behind checks that a viewer that falls out of the ring reads the log and then gets the
+// TestViewer_slow checks that a viewer that falls out of the ring reads the log and then gets the
 // beginning of the streamed block.
-func TestViewer_behind(t *testing.T) {
+func TestViewer_slow(t *testing.T) {
 	h := newHarness(t)
 	id := h.connect()
 	w := h.watch(id)

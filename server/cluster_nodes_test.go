@@ -21,8 +21,9 @@ func (h *harness) nodes() map[string]api.Node {
 	return all
 }
 
-// TestCluster_nodes lists the servers, and drains the one with the sessions: idle ones go at once, a turn without a host ends first, new sessions and
-// calls go to the other server, and viewers stay.
+// TestCluster_nodes lists the servers and drains the one with the sessions: idle sessions move at
+// once; a turn without a host ends first; new sessions and calls go to the other server; and
+// viewers stay connected.
 func TestCluster_nodes(t *testing.T) {
 	h := newCluster(t, 2, eventlog.DefaultLeaseTTL)
 	one, two := h.all[0], h.all[1]

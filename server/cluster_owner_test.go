@@ -14,8 +14,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// TestCluster_textBack gives a session back to its first server, whose files still have text from before: that server has the text of the
-// owner in between, and its own once.
+// TestCluster_textBack moves a session away from a server and back. The files of that server still
+// have older text: it must show the text of the other owner, and its own once.
 func TestCluster_textBack(t *testing.T) {
 	h := newCluster(t, 0, 3*time.Second)
 	lines := []*gate{newGate(t, strings.TrimPrefix(h.urls, "nats://")), newGate(t, strings.TrimPrefix(h.urls, "nats://"))}
@@ -44,7 +44,7 @@ func TestCluster_textBack(t *testing.T) {
 	checkOwners(t, one.store, id)
 }
 
-// TestCluster_starts starts servers again and again: the logs of sessions without work do not grow.
+// TestCluster_starts restarts servers: the logs of sessions without work do not grow.
 func TestCluster_starts(t *testing.T) {
 	h := newCluster(t, 2, eventlog.DefaultLeaseTTL)
 	one, two := h.all[0], h.all[1]

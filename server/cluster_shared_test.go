@@ -12,8 +12,9 @@ import (
 	"github.com/seed7221b0f9/parley/server/budget"
 )
 
-// TestCluster_webhooks sets a webhook on one server: the events of sessions of all servers are delivered once each, also after the end of
-// the server that made the calls; a removed webhook gets none.
+// TestCluster_webhooks sets a webhook on one server: the events of the sessions of all servers are
+// delivered once each, also after the server that made the calls has ended. A removed webhook gets
+// none.
 func TestCluster_webhooks(t *testing.T) {
 	h := newCluster(t, 2, eventlog.DefaultLeaseTTL)
 	one, two := h.all[0], h.all[1]
@@ -72,7 +73,8 @@ func TestCluster_webhooks(t *testing.T) {
 	}
 }
 
-// TestCluster_budget lets turns on three servers reserve the rest of one limit at once: what they may use is at most the limit and one turn.
+// TestCluster_budget starts turns on three servers at the same time: together they reserve at most
+// the rest of the shared limit plus one turn.
 func TestCluster_budget(t *testing.T) {
 	h := newCluster(t, 3, eventlog.DefaultLeaseTTL)
 	h.all[0].setBudget(api.Budget{Scope: budget.ScopeServer, LimitTokens: new(int64(35))})
@@ -96,7 +98,7 @@ func TestCluster_budget(t *testing.T) {
 		})
 	}
 	work.Wait()
-	if begun.Load() != 4 { // 3 are below the limit, with the 4th they are above
+	if begun.Load() != 4 { // three are below the limit, the fourth exceeds it
 		t.Errorf("%d turns with %d tokens each have begun below a limit of 35", begun.Load(), cost.Tokens)
 	}
 	for id, n := range running {
@@ -116,7 +118,7 @@ func TestCluster_budget(t *testing.T) {
 	}
 }
 
-// TestCluster_pairing uses a code on another server, once.
+// TestCluster_pairing checks that a pairing code works once, on any server.
 func TestCluster_pairing(t *testing.T) {
 	h := newCluster(t, 2, eventlog.DefaultLeaseTTL)
 	one, two := h.all[0], h.all[1]

@@ -34,7 +34,7 @@ import (
 // clusterKey is the secret of the clusters of tests.
 var clusterKey = bytes.Repeat([]byte("k"), cluster.MinKey)
 
-// clusterHarness is servers on one NATS cluster. Their agents keep their files in one directory.
+// clusterHarness runs several servers on one NATS cluster. Their agents share one directory.
 type clusterHarness struct {
 	*testing.T
 	dir  string
@@ -62,7 +62,7 @@ func newCluster(t *testing.T, servers int, ttl time.Duration) *clusterHarness {
 	return h
 }
 
-// add starts one more server, which reaches NATS at an address.
+// add starts one more server, which connects to NATS at addr.
 func (h *clusterHarness) add(url string) *harness {
 	h.Helper()
 	n := &harness{T: h.T, dir: h.TempDir(), provider: &agenttest.Provider{Dir: filepath.Join(h.dir, "agent")}, logs: &syncBuffer{}}
@@ -191,7 +191,8 @@ func TestCluster_ownerLives(t *testing.T) {
 	}
 }
 
-// TestCluster_stopped drains the server of a session: the next one continues it at once, also for viewers.
+// TestCluster_stopped drains the server of a session: another server continues it at once, also for
+// viewers.
 func TestCluster_stopped(t *testing.T) {
 	h := newCluster(t, 2, eventlog.DefaultLeaseTTL)
 	one, two := h.all[0], h.all[1]
@@ -210,8 +211,9 @@ func TestCluster_stopped(t *testing.T) {
 	}
 }
 
-// TestCluster_isolated cuts the owner of a running session off from NATS until after its lease: another server takes the session, and the
-// first can write nothing when it is back.
+// TestCluster_isolated disconnects the owner of a running session from NATS until its lease has
+// expired: another server takes over the session, and the first can no longer write when it is
+// connected again.
 func TestCluster_isolated(t *testing.T) {
 	h := newCluster(t, 1, 3*time.Second)
 	line := newGate(t, strings.TrimPrefix(h.urls, "nats://"))
@@ -237,8 +239,8 @@ func TestCluster_isolated(t *testing.T) {
 	checkOwners(t, other.store, id)
 }
 
-// checkOwners reads the log of a session: every record is numbered in order, and once a server with a higher epoch owns the session, no
-// earlier one writes.
+// checkOwners reads the log of a session: the records are numbered without gaps, and after a server
+// with a higher epoch owns the session, no earlier owner writes.
 func checkOwners(t *testing.T, store *eventlog.Store, id string) {
 	t.Helper()
 	var seq, epoch uint64
@@ -264,7 +266,7 @@ func checkOwners(t *testing.T, store *eventlog.Store, id string) {
 	}
 }
 
-// ownerOf returns the epoch of the owner that a record begins, or 0.
+// ownerOf returns the epoch of the owner whose writes begin with this record, or 0.
 func ownerOf(t *testing.T, data []byte) uint64 {
 	t.Helper()
 	var rec struct {
@@ -280,8 +282,8 @@ func ownerOf(t *testing.T, data []byte) uint64 {
 	return rec.F.Owner.Epoch
 }
 
-// TestCluster_rights revokes a token: the other server no longer forwards or serves its calls, and the owner decides with the present
-// rights.
+// TestCluster_rights revokes a token: the other server no longer forwards or serves its calls, and
+// the owner of a session checks the current rights.
 func TestCluster_rights(t *testing.T) {
 	h := newCluster(t, 2, eventlog.DefaultLeaseTTL)
 	one, two := h.all[0], h.all[1]
@@ -295,7 +297,7 @@ func TestCluster_rights(t *testing.T) {
 	if err := viewer.Call(two.ctx(), "session.query", api.QueryParams{SessionID: id, Text: "say no"}, nil); client.Reason(err) != api.AuthFailed {
 		t.Errorf("a viewer prompts: %v", err)
 	}
-	forwarded := func(method string) api.Reason { // what the owner decides
+	forwarded := func(method string) api.Reason { // the owner's decision
 		request := fmt.Appendf(nil, `{"method":%q,"token":%q,"params":{"session_id":%q,"text":"say no"}}`, method, made.ID, id)
 		if _, err := one.server.serveForwarded(t.Context(), request); err != nil {
 			return session.FailureOf(err).Reason
@@ -323,8 +325,9 @@ func TestCluster_rights(t *testing.T) {
 	}
 }
 
-// TestCluster_token checks that the token of a server's owner ends on all servers when it is replaced and when the server ends, and that
-// tokens are checked while a change of one waits for NATS.
+// TestCluster_token checks that the token of a server's owner becomes invalid on all servers when
+// it is replaced and when the server ends, and that tokens can be checked while a change waits for
+// NATS.
 func TestCluster_token(t *testing.T) {
 	h := newCluster(t, 1, eventlog.DefaultLeaseTTL)
 	line := newGate(t, strings.TrimPrefix(h.urls, "nats://"))
@@ -363,7 +366,7 @@ func TestCluster_token(t *testing.T) {
 	h.eventually("the end of the second", func() bool { return !valid(second) })
 }
 
-// gate is a line to NATS that can be cut without a notice to either side.
+// gate is a connection to NATS that can be cut without notifying either side.
 type gate struct {
 	listener net.Listener
 	target   string
@@ -418,7 +421,7 @@ func (g *gate) accept() {
 	}
 }
 
-// passes waits while the line is cut.
+// passes blocks while the connection is cut.
 func (g *gate) passes() {
 	g.mu.Lock()
 	open := g.open

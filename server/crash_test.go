@@ -291,8 +291,9 @@ func TestKill9(t *testing.T) {
 	t.Logf("%d kills, %d inputs and %d answers acknowledged", kills, len(acked.inputs), len(acked.answers))
 }
 
-// TestKill9_unknown kills the server while the agent works on an input without any output. Its
-// files decide: if they do not show the input, it is offered, and not sent again.
+// TestKill9_unknown kills the server while the agent works on an input without any output. The
+// agent's files decide: if they do not contain the input, a person can send it again, and the
+// server does not.
 func TestKill9_unknown(t *testing.T) {
 	short.SkipQuick(t, "starts and kills servers")
 	for _, tt := range []struct {
@@ -371,7 +372,7 @@ func TestSIGTERM(t *testing.T) {
 		}
 		var r api.Accepted
 		c.must("session.query", api.QueryParams{SessionID: id, Text: "say resumed"}, &r)
-		if r.Held { // behind the prompt that the shutdown has held
+		if r.Held { // queued after the prompt that the shutdown has held
 			c.must("queue.release", api.SessionRef{SessionID: id}, nil)
 		}
 		eventually(t, "the session works again", func() bool {

@@ -20,13 +20,13 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// crowdOrder is the task of a process of viewers.
+// crowdOrder configures a process of viewers.
 type crowdOrder struct {
 	URL, Token string
 	Sessions   []string
 	Viewers    int // in total; distributed evenly over the sessions
 	Seconds    int // streaming time of the sessions
-	Text       int // number of bytes of text that each viewer must have in the end
+	Text       int // bytes of text that each viewer must have at the end
 }
 
 // crowdReport is the viewers' report. Times are in milliseconds.

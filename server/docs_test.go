@@ -10,8 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestDocs checks that the documentation is served to callers without a token, below the checks of the
-// host, and only if the options have it.
+// TestDocs checks that the documentation is served without a token, but only to allowed hosts, and
+// only if it is in the options.
 func TestDocs(t *testing.T) {
 	pages := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "docs of "+r.URL.Path) })
 	for _, test := range []struct {

@@ -33,7 +33,7 @@ func TestAgentEnv(t *testing.T) {
 	}
 }
 
-// simulated is a provider of simulated agents, or not.
+// simulated is a provider that reports whether its agents are simulated.
 type simulated struct {
 	*agenttest.Provider
 	is bool
@@ -41,7 +41,8 @@ type simulated struct {
 
 func (s simulated) Simulated() bool { return s.is }
 
-// TestDescribeProvider_simulated checks which agents are shown as simulated: those that are, and the first of a server that simulates its agent.
+// TestDescribeProvider_simulated checks which agents are reported as simulated: those that are, and
+// the default agent of a server with Options.Simulated.
 func TestDescribeProvider_simulated(t *testing.T) {
 	plain := &agenttest.Provider{}
 	for _, tt := range []struct {

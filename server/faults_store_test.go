@@ -10,8 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestBudget_notStored checks that a limit that cannot be stored is neither set nor changed nor removed, and that the call succeeds
-// when it is made again.
+// TestBudget_notStored checks that a limit that cannot be stored is not set, changed or removed,
+// and that a repeated call succeeds.
 func TestBudget_notStored(t *testing.T) {
 	f := newFaultServer(t)
 	id := ""
@@ -70,8 +70,9 @@ func TestBudget_cluster(t *testing.T) {
 	}
 }
 
-// TestConnect_again makes each call of session.connect to the store fail in turn: without an effect, with its events stored, and with the
-// next call as well. The same call, made again with its idempotency key, succeeds, and there is one session.
+// TestConnect_again makes each store call of session.connect fail in turn: without an effect, after
+// its events were stored, and together with the next call. Calling session.connect again with the
+// same idempotency key succeeds, and there is one session.
 func TestConnect_again(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		for more := range 3 {

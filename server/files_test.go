@@ -36,8 +36,8 @@ func TestUploads_manyTimes(t *testing.T) {
 	}
 }
 
-// TestFiles_jailAtEachCall checks the directory of a session at each call: it may have become a link
-// to another one, or been removed from the list since the session started.
+// TestFiles_jailAtEachCall checks that each call checks the directory of a session again: it may
+// have become a link, or its root may have been removed from the list.
 func TestFiles_jailAtEachCall(t *testing.T) {
 	h := newHarness(t)
 	work, outside := filepath.Join(h.dir, "work", "project"), filepath.Join(h.dir, "outside")

@@ -35,7 +35,7 @@ func TestFilled_stored(t *testing.T) {
 
 // TestFilled_methods encodes and decodes the parameters and the result of every method with a distinct value in every field.
 func TestFilled_methods(t *testing.T) {
-	own := map[reflect.Type]bool{ // encoded as what they hold
+	own := map[reflect.Type]bool{ // encoded like their content
 		reflect.TypeFor[api.PermissionListResult](): true, reflect.TypeFor[api.GetHistoryResult](): true,
 	}
 	for _, m := range Methods() {
@@ -58,7 +58,8 @@ func TestFilled_methods(t *testing.T) {
 	}
 }
 
-// TestFilled_prompt checks that the parameters of a prompt that are decoded apart are those of the service.
+// TestFilled_prompt checks that the separately decoded parameters of a prompt match those of the
+// service.
 func TestFilled_prompt(t *testing.T) {
 	text := filled.Of[api.QueryParams](t)
 	data, err := json.Marshal(text)
@@ -83,7 +84,8 @@ func TestFilled_prompt(t *testing.T) {
 	filled.Equal(t, "a prompt as blocks", b.QueryWithContentParams, content)
 }
 
-// TestFilled_tokens checks that each field of a token is in the file, and that it has an effect on its holder or on the list.
+// TestFilled_tokens checks that each field of a token is in the file, and that it affects its
+// holder or the list.
 func TestFilled_tokens(t *testing.T) {
 	path := filepath.Join(t.TempDir(), tokensName)
 	one := filled.Of[token](t)

@@ -23,8 +23,8 @@ const (
 	largeResponse = 256 << 10
 )
 
-// flight bounds the memory of the large responses that are being written. Responses that share a text count once. Its methods
-// may be called from any goroutine.
+// flight limits the memory of the large responses that are being written. Responses that share a
+// text count once. Its methods may be called from any goroutine.
 type flight struct {
 	max  int
 	wait time.Duration // for room
@@ -43,8 +43,8 @@ func newFlight(max int, wait time.Duration) *flight {
 var errOverloaded = &httpError{http.StatusServiceUnavailable,
 	&session.Failure{Reason: api.LimitReached, Message: "the server sends as many large responses as it can; try again later"}}
 
-// enter waits for room for a text of a size. A key other than nil identifies a text that several responses share. The caller
-// calls leave when the response is written.
+// enter waits for room for a text of this size. A non-nil key identifies a text that several
+// responses share. The caller must call leave when the response is written.
 func (f *flight) enter(ctx context.Context, key *byte, size int) (leave func(), err error) {
 	if size < largeResponse {
 		return func() {}, nil
@@ -66,7 +66,7 @@ func (f *flight) enter(ctx context.Context, key *byte, size int) (leave func(), 
 	}
 }
 
-// try takes room, or returns a channel that is closed when there is more.
+// try reserves room, or returns a channel that is closed when room was freed.
 func (f *flight) try(key *byte, size int) (freed <-chan struct{}, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -96,17 +96,19 @@ func (f *flight) leave(key *byte, size int) {
 	f.freed = make(chan struct{})
 }
 
-// encoded is the JSON of a value. The conversation in it, which all viewers of a session share, is not copied.
+// encoded is the JSON of a value. It shares the memory of the conversation in it with all viewers
+// of a session.
 type encoded struct {
 	head  []byte
 	large event.JSON
 	tail  []byte
 }
 
-// hole replaces a conversation while the value around it is encoded. It is random, so that no other text contains it.
+// hole replaces the conversation while the rest of the value is encoded. It is random, so that no
+// other text contains it.
 var hole = event.JSON(`"` + random.Hex(16) + `"`)
 
-// hollow returns a value without its conversation, and that.
+// hollow returns a value without its conversation, and the conversation.
 func hollow(v any) (any, event.JSON) {
 	take := func(from *event.JSON) event.JSON {
 		text := *from
@@ -172,7 +174,7 @@ func (s *Server) encode(ctx context.Context, v any, wrap func(any) any) (e encod
 	return encoded{head: data}, leave, nil
 }
 
-// plain is the value itself, for encode.
+// plain is a wrap function for encode that adds nothing.
 func plain(v any) any { return v }
 
 // write writes the JSON to w, the large part in pieces.

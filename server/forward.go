@@ -11,17 +11,17 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// forwarded is a call that a server forwards to the owner of its session. It carries no rights: the owner looks up the
-// present rights of the caller's token.
+// forwarded is a call that a server forwards to the owner of its session. It carries no rights: the
+// owner looks up the current rights of the caller's token.
 type forwarded struct {
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params,omitempty"`
-	Token  string          `json:"token"` // its id
+	Token  string          `json:"token"` // the id of the token
 	Remote string          `json:"remote,omitempty"`
 	Trace  string          `json:"trace,omitempty"`
 
-	Yield *yield `json:"yield,omitempty"` // in place of a method
-	Drain bool   `json:"drain,omitempty"` // likewise: the server gives its sessions away
+	Yield *yield `json:"yield,omitempty"` // instead of a method
+	Drain bool   `json:"drain,omitempty"` // instead of a method: the server gives its sessions to the others
 }
 
 // yield asks a server to release a session, or a machine, whose host another server reaches.
@@ -39,8 +39,8 @@ type forwardedResult struct {
 	Stale   bool                `json:"stale,omitempty"`
 }
 
-// here lists the methods with a session that every server answers itself, because a connection follows sessions through
-// its own server.
+// here lists the methods that every server answers itself although they name a session, because a
+// connection follows sessions through its own server.
 var here = map[string]bool{"hello": true, "session.attach": true, "session.detach": true, "permission.list": true}
 
 // sessionOf returns the session of a call, or "". For a session that is created with a key, the id is known before the
@@ -63,9 +63,10 @@ func sessionOf(c *caller, m *method, params []byte) string {
 // ownerPause is the time between attempts to find the owner of a session.
 const ownerPause = 100 * time.Millisecond
 
-// dispatched runs a call on the server that owns its session, or here if the session has no owner. A server that has
-// just lost the session returns not_owner without running the call, one that stops returns draining, and a server that died does not run it;
-// dispatched then looks up the owner again, until another server has taken over the session of a dead one.
+// dispatched runs a call on the server that owns its session, or on this server if the session has
+// no owner. A server that has just lost the session answers not_owner, one that is stopping answers
+// draining, and one that has died does not answer; none of them has run the call. Then dispatched
+// looks up the owner again, until another server owns the session.
 func (s *Server) dispatched(ctx context.Context, c *caller, m *method, params []byte) (any, error) {
 	id := sessionOf(c, m, params)
 	if id == "" && m.name == "session.connect" && s.sessions.Giving() {
@@ -90,13 +91,15 @@ func (s *Server) dispatched(ctx context.Context, c *caller, m *method, params []
 	}
 }
 
-// ownedLater reports whether a call has had no effect because the session will have another owner.
+// ownedLater reports whether a call had no effect because the session is about to get another
+// owner.
 func (s *Server) ownedLater(err error) bool {
 	reason := session.FailureOf(err).Reason
 	return reason == api.NotOwner || reason == api.Draining && s.sessions.Working() == nil
 }
 
-// takeoverTime is the time in which a server takes over a session after its lease has ended.
+// takeoverTime is the time within which another server takes over a session after the lease has
+// expired.
 const takeoverTime = 10 * time.Second
 
 func (s *Server) dispatchedOnce(ctx context.Context, c *caller, m *method, id string, params []byte) (any, error) {
@@ -183,7 +186,7 @@ func (p *peers) answer(ctx context.Context, request []byte) []byte {
 	return data
 }
 
-// serveForwarded runs a forwarded call with the present rights of its caller.
+// serveForwarded runs a forwarded call with the current rights of its caller.
 func (s *Server) serveForwarded(ctx context.Context, request []byte) (any, error) {
 	var f forwarded
 	if err := json.Unmarshal(request, &f); err != nil {

@@ -33,7 +33,7 @@ func newFullDisk(t *testing.T, reserve int64) *fullDisk {
 	return d
 }
 
-// fill leaves no room on the disk, until free is called.
+// fill fills the disk until free is called.
 func (d *fullDisk) fill() (free func()) {
 	d.Helper()
 	return d.disk.Fill(d)
@@ -69,7 +69,7 @@ func (d *fullDisk) shows() map[string]string {
 	return all
 }
 
-// callAll calls every method with the objects of a scene. No one may fail without words.
+// callAll calls every method with the objects of a scene. Each failure must have a text.
 func (d *fullDisk) callAll(s scene, when string) {
 	d.Helper()
 	params := s.params()

@@ -203,7 +203,7 @@ func (s *Server) authenticated(f func(http.ResponseWriter, *http.Request, *calle
 			if out, ok := w.(*response); ok {
 				out.End(closeTimeout)
 			}
-			return &httpError{http.StatusUnauthorized, session.FailureOf(errToken)} // no try of a wrong token
+			return &httpError{http.StatusUnauthorized, session.FailureOf(errToken)} // does not count as a wrong token
 		}
 		return err
 	}

@@ -40,8 +40,8 @@ func (b *unread) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// isLong reports whether much of the body is unread. Of a body of unknown length it reads a little to find out, unless the
-// client waits for permission to send it.
+// isLong reports whether much of the body is unread. For a body of unknown length it reads a little
+// to find out, unless the client waits for permission to send it.
 func (b *unread) isLong(asks bool) bool {
 	if b.length < 0 && !asks {
 		_, err := io.CopyN(io.Discard, b, smallBody)
@@ -73,5 +73,5 @@ func (w *response) linger(ctx context.Context) {
 		return
 	}
 	defer context.AfterFunc(ctx, func() { _ = w.rc.SetReadDeadline(time.Now()) })()
-	_, _ = io.CopyN(io.Discard, w.body.Reader, lingerMost) // the response has been sent, and the connection ends
+	_, _ = io.CopyN(io.Discard, w.body.Reader, lingerMost) // the response was sent, and the connection closes
 }

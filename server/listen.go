@@ -87,7 +87,7 @@ func (l *limitListener) Accept() (net.Conn, error) {
 	}
 }
 
-// refusal is the response to a connection without a free place.
+// refusal is the response to a connection above the limit.
 var refusal = func() []byte {
 	body := `{"error":{"code":-32000,"message":"the server has as many connections as it takes; try again later","data":{"reason":"` + string(api.LimitReached) + `"}}}`
 	return fmt.Appendf(nil, "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 5\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
@@ -131,7 +131,7 @@ type limitConn struct {
 	leave func()
 }
 
-// Close closes the connection and frees its place.
+// Close closes the connection and frees its slot.
 func (c *limitConn) Close() error {
 	c.leave()
 	return c.Conn.Close()

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/webpush"
 )
 
-// TestLogins checks that a token has a limited number of cookies: a further one ends the oldest, and the cookies of other tokens and the
-// tokens themselves stay.
+// TestLogins checks the limit of cookies per token: one more ends the oldest cookie of this token,
+// and no other cookie or token.
 func TestLogins(t *testing.T) {
 	all, err := openTokens(filepath.Join(t.TempDir(), tokensName))
 	if err != nil {
@@ -69,7 +69,7 @@ func TestLogins(t *testing.T) {
 	}
 }
 
-// idOf returns the id in a token.
+// idOf returns the id that is part of a token.
 func idOf(value string) string { return value[len("pt_") : len("pt_")+12] }
 
 // TestTokens_full checks that a token beyond the limit is refused, and that expired ones do not count and are dropped.

@@ -56,7 +56,7 @@ func (s *Server) join(w http.ResponseWriter, r *http.Request, c *caller, _ *meth
 	return nil
 }
 
-// The pause between attempts to link a machine, which doubles after each attempt that fails.
+// The pause between attempts to link a machine. It doubles after each failure.
 const (
 	minLinkPause = time.Second
 	maxLinkPause = 15 * time.Second
@@ -98,7 +98,7 @@ func (s *Server) clusterAddresses(ctx context.Context) (all []string) {
 	}
 	nodes, err := s.opts.Cluster.Nodes(ctx)
 	if err != nil {
-		s.logger.Warn("a machine is not told the addresses of the other servers", "err", err)
+		s.logger.Warn("could not send the addresses of the other servers to a machine", "err", err)
 	}
 	for _, n := range nodes {
 		if n.Address != "" && !n.Draining {
@@ -133,7 +133,8 @@ func machinesList(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.Mac
 	return api.MachinesListResult{Machines: s.machines.List()}, nil
 }
 
-// checkMachine checks the parameters of a session on another machine, which checks them again.
+// checkMachine checks the parameters of a session on another machine. The machine checks them
+// again.
 func (s *Server) checkMachine(ctx context.Context, c *caller, provider string, p *api.ConnectParams) error {
 	unsupported := map[string]bool{
 		"sandbox": p.Sandbox != "", "fork_session": p.ForkSession, "mcp_servers": p.MCPServers != "",

@@ -104,7 +104,8 @@ func (h *harness) waitMachine(name, state string) api.Machine {
 	}
 }
 
-// A machine joins with a token of its role, is listed, and is out within a second after its token was revoked.
+// A machine joins with a token of its role, is listed, and is disconnected within a second when its
+// token is revoked.
 func TestMachines_join(t *testing.T) {
 	h := newHarness(t)
 	dir := h.machineHost()
@@ -146,7 +147,7 @@ func TestMachines_join(t *testing.T) {
 	}
 }
 
-// A token of a machine allows nothing but to join, and no other token allows that.
+// The token of a machine allows only joining, and no other token allows that.
 func TestMachines_roles(t *testing.T) {
 	h := newHarness(t)
 	_, token := h.hostToken()
@@ -182,8 +183,8 @@ func TestMachines_roles(t *testing.T) {
 	}
 }
 
-// A machine that the server links is listed without a token, is linked again when its link breaks or cannot be made, and is out when its
-// context ends.
+// A machine that the server connects to is listed without a token, is connected again when its link
+// breaks or cannot be made, and is disconnected when the context ends.
 func TestLinkMachine(t *testing.T) {
 	short.SkipQuick(t, "starts programs")
 	h := newHarness(t)
@@ -201,7 +202,7 @@ func TestLinkMachine(t *testing.T) {
 			ours, theirs := net.Pipe()
 			go func() {
 				if host.Register(context.Background(), theirs, host.Registration{Version: host.Version, Name: "box"}) == nil {
-					_ = host.Relay(context.Background(), dir, theirs, noPolicy{}, slog.New(slog.DiscardHandler)) // until it is closed
+					_ = host.Relay(context.Background(), dir, theirs, noPolicy{}, slog.New(slog.DiscardHandler)) // ends when the link is closed
 				}
 			}()
 			machines <- theirs

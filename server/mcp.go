@@ -17,8 +17,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// mcpRoutes are the addresses of the Model Context Protocol. A client's tools are calls of methods, with
-// their rights, limits and audit rows.
+// mcpRoutes are the addresses of the Model Context Protocol. Each tool call of a client becomes
+// method calls, with their rights, limits and audit rows.
 func mcpRoutes() []route {
 	return []route{{&method{name: "mcp", role: roleViewer, scope: unlinked, tenancy: ofTenant, audit: unaudited, body: maxBody}, "/mcp", (*Server).mcp}}
 }
@@ -52,11 +52,11 @@ func (s *Server) mcp(w http.ResponseWriter, r *http.Request, c *caller, m *metho
 	return nil
 }
 
-// mcpService serves the tools of one request. The request ends with held.
+// mcpService serves the tools of one request. The request ends when held does.
 type mcpService struct {
 	local
 	held   context.Context
-	places chan struct{} // a request can be a batch of calls
+	places chan struct{} // limits the concurrent calls, because a request can be a batch
 	prompt aside
 }
 

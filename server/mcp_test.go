@@ -147,7 +147,7 @@ func TestMCP(t *testing.T) {
 	}
 }
 
-// TestMCP_rights compares who may use which tool with testdata/mcp.txt.
+// TestMCP_rights compares the tools that each role may use with testdata/mcp.txt.
 func TestMCP_rights(t *testing.T) {
 	short.SkipQuick(t, "calls every tool with every role")
 	h := newHarness(t)
@@ -178,7 +178,7 @@ func TestMCP_rights(t *testing.T) {
 		for _, tool := range tools.Tools {
 			text, failed := c.try(tool.Name, args[tool.Name])
 			outcome := "ok"
-			if failed && !strings.HasPrefix(text, "workspace: ") { // the directory is not in git, which is no question of rights
+			if failed && !strings.HasPrefix(text, "workspace: ") { // the directory is not in git, which is not a matter of rights
 				outcome = strings.NewReplacer(asking, "SESSION", request, "REQUEST").Replace(text)
 			}
 			fmt.Fprintf(&got, "%-22s %-18s %s\n", holder.name, tool.Name, outcome)
@@ -200,7 +200,7 @@ type mcpHolder struct {
 	token token
 }
 
-// mcpHolders are the kinds of tokens, the one that answers last.
+// mcpHolders are the kinds of tokens. The last one may answer requests.
 func mcpHolders(asking string) []mcpHolder {
 	return []mcpHolder{
 		{"link", token{Role: "viewer", Session: asking}},
@@ -260,7 +260,7 @@ func TestMCP_agent(t *testing.T) {
 	if _, failed = h.startAs(h.agentToken(api.TokensCreateParams{AgentOf: grandchild}), "say x"); !strings.Contains(failed, "at most 2 deep") {
 		t.Errorf("a third level: %q", failed)
 	}
-	// The two answers of 15 tokens count for the first session, and its budget stops them all.
+	// The two answers of 15 tokens count for the first session, and its budget stops all of them.
 	h.setBudget(api.Budget{Scope: "session", Target: root, LimitTokens: new(int64(30))})
 	if _, failed = h.startAs(token, "say x"); !strings.Contains(failed, "30 of 30 tokens") {
 		t.Errorf("beyond the budget: %q", failed)
@@ -274,7 +274,8 @@ func TestMCP_agent(t *testing.T) {
 	}
 }
 
-// A token of an agent answers requests only if it was made for that, and starts no session that asks less.
+// The token of an agent may answer requests only if it was created for that. Otherwise it can start
+// no session that asks for fewer permissions.
 func TestMCP_answers(t *testing.T) {
 	h := newHarness(t)
 	id := h.connect()

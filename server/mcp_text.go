@@ -16,7 +16,7 @@ type aside struct {
 	text event.JSON // shares the memory of the request
 }
 
-// setAside takes the prompt out of a request to a tool, if it is large.
+// setAside replaces the prompt of a tool request by a mark, if it is large.
 func setAside(request []byte) (short []byte, a aside) {
 	if len(request) < largeText {
 		return request, aside{}

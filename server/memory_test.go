@@ -69,7 +69,7 @@ func memoryPrompt(h *harness, w *watcher, id string) (request string, labels []s
 	return q.RequestID, labels
 }
 
-// TestMemory checks that an agent that has lost the conversation gives no answer before a person
+// TestMemory checks that an agent that has lost the conversation does not answer before a person
 // has chosen how to continue, and that each choice has its documented effect.
 func TestMemory(t *testing.T) {
 	short.SkipLong(t, "measures memory")

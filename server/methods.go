@@ -74,8 +74,9 @@ func entry[P, R any](name, doc string, r role, sc scope, t tenancy, a auditing, 
 	return &method{name, doc, r, sc, t, a, body, wireType(reflect.TypeFor[P]()), reflect.TypeFor[R](), call}
 }
 
-// ownKey scopes the idempotency key of a call on a session to its caller and its method, because the session stores the
-// keys of all callers. It leaves out calls that create an object, which derive its id from the caller and the key.
+// ownKey scopes the idempotency key of a call on a session to its caller and its method, because
+// the session stores the keys of all callers. It does not change the key of a call that creates an
+// object, because the id of the object is derived from the caller and the key.
 func ownKey(params reflect.Value, c *caller, method string) {
 	if method == "session.connect" || params.Kind() != reflect.Struct || !params.FieldByName("SessionID").IsValid() {
 		return
@@ -85,7 +86,8 @@ func ownKey(params reflect.Value, c *caller, method string) {
 	}
 }
 
-// decodeParams decodes parameters. p keeps large ones: it then owns the memory of params.
+// decodeParams decodes parameters. If p has a decode method, p takes ownership of the memory of
+// params.
 func decodeParams(params []byte, p any) error {
 	if l, ok := p.(interface{ decode([]byte) error }); ok {
 		return l.decode(params)
@@ -124,7 +126,7 @@ var (
 	methodByName = map[string]*method{}
 )
 
-func init() { // it refers to functions that refer to it
+func init() { // in init, because some methods refer to the table
 	methods = slices.Concat(sessionMethods(), dataMethods(), serverMethods())
 	for _, m := range methods {
 		methodByName[m.name] = m

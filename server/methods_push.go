@@ -45,7 +45,7 @@ func pushSubscribe(s *Server, _ context.Context, c *caller, p api.PushSubscribeP
 	return api.Empty{}, h.subscribe(k)
 }
 
-// subscribe stores a subscription and starts to serve it.
+// subscribe stores a subscription and starts the deliveries to it.
 func (h *webhooks) subscribe(k subscriber) error {
 	old, ok := h.subscription(k.Push.Account, k.Push.Endpoint)
 	if ok {
@@ -53,7 +53,7 @@ func (h *webhooks) subscribe(k subscriber) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	defer func() { h.resume(old.ID) }() // unless it was replaced
+	defer func() { h.resume(old.ID) }() // has no effect if it was replaced
 	kept := slices.DeleteFunc(slices.Clone(h.all), func(x subscriber) bool { return ok && x.ID == old.ID })
 	taken, own := 0, 0
 	for _, x := range kept {
@@ -93,7 +93,7 @@ func pushUnsubscribe(s *Server, _ context.Context, c *caller, p api.PushUnsubscr
 	return api.Empty{}, nil
 }
 
-// pushTest sends one message to the caller's browser, outside of the order of events.
+// pushTest sends one message to the caller's browser, independent of the queued events.
 func pushTest(s *Server, ctx context.Context, c *caller, p api.PushUnsubscribeParams) (api.PushTestResult, error) {
 	if s.webhooks.push == nil {
 		return api.PushTestResult{}, session.Fail(api.Unsupported, "this server sends no push messages; see --push")

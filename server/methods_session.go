@@ -85,7 +85,7 @@ func (s *Server) openElsewhere(ctx context.Context, c *caller, p api.ConnectPara
 // resumable returns an error if the agent does not have the session to resume: a new conversation
 // would look like the old one. An agent without a history decides on its own.
 func (s *Server) resumable(ctx context.Context, c *caller, p api.ConnectParams) error {
-	if p.ResumeSessionID == "" || p.Machine != "" { // the machine decides
+	if p.ResumeSessionID == "" || p.Machine != "" { // the machine checks it
 		return nil
 	}
 	provider, _, err := s.provider(ctx, c.tenant, p.Provider)
@@ -355,6 +355,6 @@ func (s *Server) forgetChanges(ctx context.Context, machine, dir, session string
 		err = at.Forget(ctx, dir, session)
 	}
 	if err != nil && !errors.Is(err, workspace.ErrNoGit) {
-		s.logger.Warn("snapshots of a deleted session are left", "session", session, "err", err)
+		s.logger.Warn("snapshots of a deleted session were not deleted", "session", session, "err", err)
 	}
 }

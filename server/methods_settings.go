@@ -96,7 +96,8 @@ func mcpConfigured(s *Server, ctx context.Context, c *caller, p api.SettingsOf) 
 	return result, nil
 }
 
-// mcpConfigure adds a server to a project, or changes it. It runs when the next session starts.
+// mcpConfigure adds a server to a project, or changes it. The change applies when the next session
+// starts.
 func mcpConfigure(s *Server, ctx context.Context, c *caller, p api.MCPConfigureParams) (api.Empty, error) {
 	m := p.Server
 	name, ok := session.ValidTitle(m.Name)

@@ -42,7 +42,7 @@ func TestMethods_table(t *testing.T) {
 	}
 }
 
-// accesses are all methods and addresses with an access.
+// accesses are all methods and addresses, each with its access.
 func accesses() []*method {
 	all := slices.Clone(methods)
 	for _, rt := range routes() {
@@ -53,7 +53,8 @@ func accesses() []*method {
 	return all
 }
 
-// agentsAccess returns which agents may call a method: "-", those that answer requests, or all.
+// agentsAccess returns which agents may call a method: "-" for none, those that may answer
+// requests, or all.
 func agentsAccess(name string) string {
 	switch {
 	case (&principal{agentOf: "s-1"}).agentMay(name) == nil:
@@ -141,7 +142,7 @@ func TestMethods_transports(t *testing.T) {
 			case m.permits(p) != nil:
 				want = api.AuthFailed
 			case p.agentOf != "" && m.acts():
-				want = api.SessionExpired // the call names none
+				want = api.SessionExpired // the call names no session
 			}
 			if got := client.Reason(h.client(value).Call(h.ctx(), m.name, api.Empty{}, nil)); got != want {
 				t.Errorf("%s over HTTP by %s: %q, want %q", m.name, name, got, want)

@@ -33,7 +33,8 @@ func webhooksList(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.Web
 	return result, nil
 }
 
-// webhooksSet adds a webhook, or changes the one with its id. It keeps its position in the events.
+// webhooksSet adds a webhook, or changes the one with its id. A changed webhook keeps its position
+// in the events.
 func webhooksSet(s *Server, _ context.Context, _ *caller, p api.WebhooksSetParams) (api.WebhooksSetResult, error) {
 	w := p.Webhook
 	if err := s.webhooks.client.CheckURL(w.URL); err != nil {
@@ -58,7 +59,7 @@ func webhooksSet(s *Server, _ context.Context, _ *caller, p api.WebhooksSetParam
 	return result, nil
 }
 
-// set stores a webhook and serves it from its position on.
+// set stores a webhook and delivers events to it from its position on.
 func (h *webhooks) set(k subscriber) (subscriber, error) {
 	if k.ID == commandID {
 		return k, session.Conflict("the command is one of the server's settings")
@@ -85,7 +86,7 @@ func (h *webhooks) set(k subscriber) (subscriber, error) {
 		k.Cursor, _ = h.outbox.last()
 		if k.Secret == "" {
 			b := make([]byte, 32)
-			_, _ = rand.Read(b) // it never fails
+			_, _ = rand.Read(b) // never fails
 			k.Secret = "whsec_" + base64.RawURLEncoding.EncodeToString(b)
 		}
 	}
@@ -110,7 +111,8 @@ func (h *webhooks) replace(all []subscriber, id string) error {
 	return err
 }
 
-// resume serves a webhook that was halted and still exists. The lock is held.
+// resume restarts the deliveries of a webhook that was halted and still exists. The caller holds
+// the lock.
 func (h *webhooks) resume(id string) {
 	if i := slices.IndexFunc(h.all, func(k subscriber) bool { return k.ID == id }); i >= 0 {
 		h.serve(h.all[i])
@@ -180,7 +182,7 @@ func (h *webhooks) remove(id string) error {
 
 func noWebhook(id string) error { return session.Conflict("there is no webhook %q", id) }
 
-// webhooksTest makes one call, outside of the order of events.
+// webhooksTest makes one call, independent of the queued events.
 func webhooksTest(s *Server, ctx context.Context, _ *caller, p api.WebhookRef) (api.WebhooksTestResult, error) {
 	h := s.webhooks
 	k, ok := h.find(func(k subscriber) bool { return k.ID == p.ID && k.Push == nil })

@@ -97,7 +97,7 @@ func workspaceRemove(s *Server, ctx context.Context, c *caller, p api.WorkspaceR
 	}
 	for _, user := range users {
 		if err := session.Of[session.Workspaces](s.sessions).Removed(ctx, user, c.by()); err != nil {
-			s.logger.Warn("a session was not told that its workspace is gone", "session", user, "err", err)
+			s.logger.Warn("a session was not notified that its workspace was removed", "session", user, "err", err)
 		}
 	}
 	return api.Empty{}, nil

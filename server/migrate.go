@@ -132,7 +132,7 @@ func lastingToken(tk token) ([]byte, bool, error) {
 	return data, true, err
 }
 
-// tokenFile is the tokens of a single server, by id.
+// tokenFile is the set of tokens of a single server, by id.
 type tokenFile string
 
 func (f tokenFile) all() (all []token, err error) {

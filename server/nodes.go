@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// errAlone returns the failure of calls about the other servers of a server without a cluster.
+// errAlone returns the failure of calls about other servers on a server without a cluster.
 func errAlone() error {
 	return session.Fail(api.Unsupported, "this server is not part of a cluster; see parley serve --nats")
 }
@@ -54,7 +54,7 @@ func nodesList(s *Server, ctx context.Context, c *caller, _ api.Empty) (api.Node
 	return result, nil
 }
 
-// nodesDrain makes a server give its sessions away.
+// nodesDrain makes a server give its sessions to the others.
 func nodesDrain(s *Server, ctx context.Context, _ *caller, p api.NodesDrainParams) (api.StatusResult, error) {
 	if s.peers == nil {
 		return api.StatusResult{}, errAlone()
@@ -98,7 +98,8 @@ func nodesForget(s *Server, ctx context.Context, _ *caller, p api.NodesForgetPar
 // handOverEvery is the interval at which a server that is drained looks for sessions that it can release.
 const handOverEvery = 250 * time.Millisecond
 
-// giveAway makes this server give its sessions and hosts to the others, in the background. It then stays empty until it ends.
+// giveAway gives this server's sessions and hosts to the other servers, in the background.
+// Afterwards this server gets no new ones.
 func (s *Server) giveAway(ctx context.Context) error {
 	others, _, err := s.others(ctx)
 	if err != nil {
@@ -111,7 +112,7 @@ func (s *Server) giveAway(ctx context.Context) error {
 		return nil
 	}
 	if err := s.peers.c.Describe(ctx, func(n *cluster.Node) { n.Draining = true }); err != nil {
-		s.logger.Warn("the others learn later that this server is drained", "err", err) // with the next renewal
+		s.logger.Warn("the other servers are notified later that this server is drained", "err", err) // sent again with the next renewal
 	}
 	s.wg.Go(s.handOver)
 	return nil
@@ -128,7 +129,7 @@ func (s *Server) handOver() {
 		if err == nil {
 			left := s.sessions.HandOver(s.ctx, here, len(others) > 0)
 			if left != before {
-				s.logger.Info("the server gives its sessions away", "left", left)
+				s.logger.Info("the server hands its sessions over", "left", left)
 			}
 			before = left
 		}
@@ -155,7 +156,7 @@ func (s *Server) others(ctx context.Context) (others []cluster.Node, here bool, 
 	return others, here, err
 }
 
-// forwardAnywhere runs a call on a server that takes sessions.
+// forwardAnywhere runs a call on another server that accepts sessions.
 func (s *Server) forwardAnywhere(ctx context.Context, c *caller, m *method, params []byte) (any, error) {
 	others, _, err := s.others(ctx)
 	if err != nil {

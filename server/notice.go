@@ -12,8 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
-// The limits of answers from notices: the number of open ones, and the length of a command that fits
-// into a notice in characters.
+// The limits of answers from notices: the number of open requests, and the length in characters of
+// a command that fits into a notice.
 const (
 	maxNotices       = 1000
 	maxNoticeCommand = 120
@@ -25,11 +25,11 @@ type notice struct {
 	Request string `json:"request"`
 	Account string `json:"account"`
 	Allow   bool   `json:"allow,omitempty"`
-	Command string `json:"command,omitempty"` // what the notice offers to allow
+	Command string `json:"command,omitempty"` // the command that the notice offers to allow
 }
 
-// offer is the part of a message with which the notice answers: a nonce to deny, and a command if it
-// also allows.
+// offer is the part of a push message with which its notice answers a request: a nonce, and a
+// command if the notice may also allow it.
 type offer struct {
 	Nonce   string `json:"nonce,omitempty"`
 	Command string `json:"command,omitempty"` // complete; set if the notice may offer to allow it
@@ -80,9 +80,9 @@ func (s *Server) request(ctx context.Context, id, request string) *event.Permiss
 	return nil
 }
 
-// wholeCommand returns the command of a request if nothing but this command would be allowed, and it
-// fits into a notice: one short line of visible characters. Anything unknown in the request is more
-// than the command.
+// wholeCommand returns the command of a request if allowing the request allows only this command,
+// and the command fits into a notice: one short line of visible characters. It returns "" if the
+// request contains anything unknown.
 func wholeCommand(p *event.PermissionRequest) (string, bool) {
 	if p.ToolName != "Bash" || p.DefaultToNo || p.BlockedPath != "" || p.Content != "" || p.Locations != "" || p.Profile != "" || p.Request != "" {
 		return "", false
@@ -126,7 +126,8 @@ func pushAnswer(s *Server, ctx context.Context, c *caller, p api.PushAnswerParam
 	return session.Of[session.Requests](s.sessions).PermissionRespond(ctx, api.PermissionRespondParams{SessionID: n.Session, RequestID: n.Request, Behavior: p.Behavior}, c.by())
 }
 
-// stillAsks reports whether a request is for the command that its notice has shown: an agent can change an open request.
+// stillAsks reports whether the request is still for the command in its notice, because an agent
+// can change an open request.
 func (s *Server) stillAsks(ctx context.Context, n notice) bool {
 	p := s.request(ctx, n.Session, n.Request)
 	if p == nil {

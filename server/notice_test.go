@@ -12,8 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// TestWholeCommand checks that a notice offers to allow a command only if nothing else would be
-// allowed, and all of it can be read.
+// TestWholeCommand checks that a notice offers to allow a command only if it shows the complete
+// command and nothing else would be allowed.
 func TestWholeCommand(t *testing.T) {
 	good := event.PermissionRequest{Kind: event.PermissionTool, ToolName: "Bash", Input: `{"command":"go test ./...","description":"Runs the tests","timeout":1000}`}
 	if got, ok := wholeCommand(&good); !ok || got != "go test ./..." {
@@ -57,7 +57,7 @@ func TestWholeCommand(t *testing.T) {
 	}
 }
 
-// ask has an agent ask, and returns the message about it.
+// ask makes an agent ask for permission, and returns the push message about it.
 func (p *pushService) ask(h *harness, id, prompt string) pushMessage {
 	h.Helper()
 	h.query(id, prompt)
@@ -65,8 +65,9 @@ func (p *pushService) ask(h *harness, id, prompt string) pushMessage {
 	return got[len(got)-1]
 }
 
-// TestPush_answer checks answers from notices: with the nonce of the message, once, by the token of the
-// subscription, and to allow only where the device may and the whole command is in the message.
+// TestPush_answer checks that a notice answers with the nonce of its message, once, with the token
+// of the subscription, and allows only if the device may do so and the message contains the whole
+// command.
 func TestPush_answer(t *testing.T) {
 	clock := newFakeClock()
 	p := newPushService(t, clock)
@@ -80,7 +81,7 @@ func TestPush_answer(t *testing.T) {
 		t.Fatalf("a device that may not allow gets %+v", deny)
 	}
 	h.refused(api.InvalidParams, "push.answer", api.PushAnswerParams{Nonce: deny.Nonce, Behavior: "allow"})
-	h.refused(api.Conflict, "push.answer", api.PushAnswerParams{Nonce: deny.Nonce, Behavior: "deny"}) // it ended
+	h.refused(api.Conflict, "push.answer", api.PushAnswerParams{Nonce: deny.Nonce, Behavior: "deny"}) // the nonce has ended
 	h.answer(id, "deny")
 	w.results(1)
 	p.try(t)
@@ -110,7 +111,7 @@ func TestPush_answer(t *testing.T) {
 	if client.Reason(err) != api.Conflict {
 		t.Errorf("the nonce of another token: %v", err)
 	}
-	h.refused(api.Conflict, "push.answer", api.PushAnswerParams{Nonce: allow.Nonce, Behavior: "allow"}) // it ended with the try
+	h.refused(api.Conflict, "push.answer", api.PushAnswerParams{Nonce: allow.Nonce, Behavior: "allow"}) // the first attempt has used the nonce
 	h.answer(id, "deny")
 	w.results(3)
 	allow = p.ask(h, id, "tool Bash")
@@ -172,7 +173,7 @@ func TestPush_answer_revoked(t *testing.T) {
 	eventually(t, "the subscription ends with its token", func() bool { return h.subscriptions() == 0 })
 }
 
-// TestPush_answer_viewer checks that a viewer is not offered to answer, and cannot ask for it.
+// TestPush_answer_viewer checks that a viewer gets no offer to answer, and cannot request one.
 func TestPush_answer_viewer(t *testing.T) {
 	clock := newFakeClock()
 	p := newPushService(t, clock)

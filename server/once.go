@@ -12,11 +12,12 @@ import (
 	"github.com/seed7221b0f9/parley/server/cluster"
 )
 
-// onces are secrets for one use, each with a value. A secret is kept as its hash, in memory only; in a cluster in a bucket, so that every
-// server takes it. The methods may be called from any goroutine.
+// onces holds secrets that can be used once, each with a value. It keeps only the hash of a secret,
+// in memory; in a cluster in a bucket, so that every server accepts it. Its methods may be called
+// from any goroutine.
 type onces[T any] struct {
 	now    func() time.Time
-	max    int // the oldest one ends when there are more
+	max    int // the maximum number; another one ends the oldest
 	shared *cluster.Bucket
 
 	mu   sync.Mutex
@@ -49,7 +50,7 @@ func (o *onces[T]) begin(value T, age time.Duration) (secret string, expires tim
 	return secret, expires, nil
 }
 
-// take ends a secret and returns its value. It takes the same time for every wrong secret.
+// take uses up a secret and returns its value. It takes the same time for every wrong secret.
 func (o *onces[T]) take(secret string) (value T, ok bool) {
 	if o.shared != nil {
 		return o.takeShared(secret)
@@ -74,7 +75,7 @@ func (o *onces[T]) take(secret string) (value T, ok bool) {
 	return e.value, true
 }
 
-// drop ends the secrets of some values.
+// drop ends the secrets with these values.
 func (o *onces[T]) drop(of func(T) bool) {
 	if o.shared != nil {
 		o.dropShared(of)

@@ -38,7 +38,7 @@ func onceKey(secret string) string {
 	return hex.EncodeToString(hash[:])
 }
 
-// share stores a secret for all servers. If there are too many, the oldest ends.
+// share stores a secret for all servers. If there are too many, it ends the oldest.
 func (o *onces[T]) share(secret string, value T, expires time.Time) error {
 	data, err := json.Marshal(sharedOnce[T]{expires, value})
 	if err != nil {
@@ -50,7 +50,7 @@ func (o *onces[T]) share(secret string, value T, expires time.Time) error {
 	if err != nil {
 		return err
 	}
-	for n := len(all) - o.max + 1; n > 0; n-- { // in the order of their creation
+	for n := len(all) - o.max + 1; n > 0; n-- { // oldest first
 		if err := o.shared.Remove(ctx, all[0].Key); err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (o *onces[T]) share(secret string, value T, expires time.Time) error {
 	return o.shared.Create(ctx, onceKey(secret), data)
 }
 
-// takeShared ends a secret. Of several servers that do so, one has the value.
+// takeShared uses up a secret. If several servers try at once, one of them gets the value.
 func (o *onces[T]) takeShared(secret string) (value T, ok bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), maxShare)
 	defer cancel()
@@ -77,7 +77,7 @@ func (o *onces[T]) takeShared(secret string) (value T, ok bool) {
 	return found.Value, true
 }
 
-// dropShared ends the secrets of some values.
+// dropShared ends the secrets with these values.
 func (o *onces[T]) dropShared(of func(T) bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), maxShare)
 	defer cancel()

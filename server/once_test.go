@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// TestOnces checks that a secret has its value once, until it expires or is dropped, and that the oldest ends when there are too many.
+// TestOnces checks that a secret returns its value once, unless it has expired or was dropped, and
+// that a secret above the limit ends the oldest.
 func TestOnces(t *testing.T) {
 	now := time.Unix(1000, 0)
 	o := &onces[int]{now: func() time.Time { return now }, max: 3}

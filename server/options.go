@@ -58,11 +58,12 @@ type Options struct {
 	Cluster *cluster.Cluster
 	// Dir is the directory of tokens and uploads. It is created with mode 0700.
 	Dir string
-	// Limits are the size limits in bytes per kind of data: logs, uploads, worktrees. Data over a limit is deleted,
-	// oldest first, unless it is in use: sessions with their logs and uploads, uploads alone, worktrees without
-	// uncommitted work. A kind without a limit is never deleted.
+	// Limits are the size limits in bytes by kind of data: logs, uploads, worktrees. Data over a
+	// limit is deleted, oldest first, unless it is in use: sessions with their logs and uploads,
+	// then uploads, and worktrees without uncommitted work. Data without a limit is never deleted.
 	Limits map[string]int64
-	// Archive is the directory of the user's archive of sessions, which is only measured; it may be empty.
+	// Archive is the directory of the user's archive of sessions. It is only measured, and may be
+	// empty.
 	Archive string
 	// Version is the server's version in its reports.
 	Version string
@@ -98,8 +99,8 @@ type Options struct {
 	// GitEnv is the environment from which an allow-list selects git's; nil means the environment
 	// of this process. Setup commands of workspaces get Env.
 	GitEnv []string
-	// TrustGit are hashes of [workspace.Programs] that git runs although an agent can write them.
-	// The log has the hash of programs that are not run.
+	// TrustGit are hashes of [workspace.Programs] that git may run although an agent can write
+	// them. If git needs another program, the log contains its hash.
 	TrustGit []string
 
 	// AllowedHosts are host names that requests may name in addition to loopback ones, with or
@@ -124,8 +125,8 @@ type Options struct {
 	IdleTimeout time.Duration
 	// UnloadAfter is the time after which a session without agent and viewers is unloaded from memory.
 	UnloadAfter time.Duration
-	// Host runs agents that outlive the server if their provider is an [agent.Adopter]; with nil, all agents end with the server. It
-	// has no effect on Close and Drain; see [ErrLeave].
+	// Host runs the agents of an [agent.Adopter] so that they survive the server; nil ends all
+	// agents with the server. It has no effect on Close and Drain; see [ErrLeave].
 	Host *session.Host
 	// StartTimeout bounds the start of an agent, CallTimeout a call to one, DrainTimeout the wait
 	// for running turns at the end.
@@ -169,7 +170,7 @@ type Options struct {
 	// The clock of limits and retries; tests replace it.
 	now   func() time.Time
 	after func(time.Duration) <-chan time.Time
-	roots *x509.CertPool // certificates of receivers; nil is the system's
+	roots *x509.CertPool // certificates of webhook receivers; nil means the system's
 }
 
 // Stall is the policy for a turn with a silent agent.

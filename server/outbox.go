@@ -25,9 +25,9 @@ type outbox struct {
 	mu      sync.Mutex
 	seq     uint64
 	snapSeq uint64
-	marks   map[string]uint64 // by session: the newest included message
+	marks   map[string]uint64 // number of the newest included message, by session
 	changed chan struct{}     // closed and replaced when it grows
-	// max and step are maxOutbox and outboxStep, less in tests.
+	// max and step are maxOutbox and outboxStep; tests use smaller values.
 	max, step uint64
 }
 
@@ -155,7 +155,7 @@ func (o *outbox) add(ctx context.Context, events []webhook.Event) error {
 	}
 }
 
-// follow learns of events that other servers of the cluster write, until ctx ends.
+// follow reads events that other servers of the cluster write, until ctx ends.
 func (o *outbox) follow(ctx context.Context) {
 	log, ok := o.log.(interface {
 		Follow(ctx context.Context, after eventlog.Cursor) iter.Seq2[eventlog.Event, error]
@@ -194,7 +194,7 @@ func (o *outbox) learn(ctx context.Context, seq uint64) error {
 	return err
 }
 
-// oldest returns the number before the oldest event that is kept for certain.
+// oldest returns the number before the oldest event that is certain to be kept.
 func (o *outbox) oldest(ctx context.Context) (uint64, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

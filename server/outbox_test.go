@@ -101,9 +101,9 @@ func (l *outboxLog) ids() (ids []string) {
 	return ids
 }
 
-// TestOutbox_faults makes each call of the log fail in turn while events are added: an event that could
-// not be stored is not taken for stored and can be added again, each is stored once and in order, and
-// another server that opens the outbox has the same state.
+// TestOutbox_faults makes each call of the log fail in turn while events are added: an event that
+// could not be stored can be added again, each event is stored once and in order, and another
+// server that opens the outbox gets the same state.
 func TestOutbox_faults(t *testing.T) {
 	add := func(o *outbox, n uint64) error {
 		ev := func(s string, seq uint64) webhook.Event {
@@ -188,7 +188,7 @@ func TestOutbox_cluster(t *testing.T) {
 	for n := uint64(1); n <= 20; n++ {
 		for _, o := range []*outbox{one, two} {
 			if n <= 10 && o == two {
-				continue // it was offline meanwhile
+				continue // it was disconnected
 			}
 			if err := o.add(t.Context(), []webhook.Event{{ID: fmt.Sprint(n), SessionID: "a", Seq: n}}); err != nil {
 				t.Fatal(err)
@@ -205,7 +205,8 @@ func TestOutbox_cluster(t *testing.T) {
 	}
 }
 
-// TestOutbox_trimFails checks that old events are dropped after a failure too: with the next event.
+// TestOutbox_trimFails checks that old events are trimmed after a failed attempt, with the next
+// event.
 func TestOutbox_trimFails(t *testing.T) {
 	for _, failing := range []string{"", "snapshot", "trim"} {
 		log := &outboxLog{}

@@ -23,7 +23,7 @@ const (
 	deviceAge         = 180 * 24 * time.Hour
 )
 
-// pairing is the device that a code stands for.
+// pairing describes the device that may use a code.
 type pairing struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
@@ -74,7 +74,7 @@ func (s *Server) pair(w http.ResponseWriter, r *http.Request) error {
 		return session.Invalid("the body is not {\"code\":…}")
 	}
 	made, ok := s.pairings.take(p.Code)
-	if !ok || s.tokens.holds(made.By) != roleAdmin { // its maker has to be an admin now
+	if !ok || s.tokens.holds(made.By) != roleAdmin { // its creator must still be an admin
 		return s.refused(r, errToken)
 	}
 	value, err := s.tokens.pair(made)
@@ -112,7 +112,7 @@ func (t *tokens) pair(p pairing) (value string, err error) {
 	return value, err
 }
 
-// listening notes an address at which the server is reached.
+// listening records an address at which the server is reached.
 func (s *Server) listening(addr net.Addr) {
 	s.listenMu.Lock()
 	defer s.listenMu.Unlock()

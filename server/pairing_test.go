@@ -39,8 +39,8 @@ func (h *harness) with(c *http.Cookie, method string) int {
 	return status
 }
 
-// TestPairing checks that a code lets one device in with its own token of the chosen role, once, and
-// that the device is listed and can be shut out.
+// TestPairing checks that a code admits one device, which gets a token of the chosen role, once,
+// and that the device is listed and can be revoked.
 func TestPairing(t *testing.T) {
 	clock := newFakeClock()
 	h := newHarness(t, func(o *Options) { o.now = clock.Now })
@@ -88,7 +88,7 @@ func TestPairing(t *testing.T) {
 	}
 }
 
-// TestPairing_ends checks everything that ends a code before it is used.
+// TestPairing_ends checks each event that invalidates a code before its use.
 func TestPairing_ends(t *testing.T) {
 	clock := newFakeClock()
 	h := newHarness(t, func(o *Options) { o.now = clock.Now })
@@ -156,7 +156,7 @@ func TestPairing_ends(t *testing.T) {
 	}
 }
 
-// TestPairing_addresses checks which addresses a phone is given.
+// TestPairing_addresses checks which addresses are shown for a phone.
 func TestPairing_addresses(t *testing.T) {
 	for _, tt := range []struct {
 		listen   string

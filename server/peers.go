@@ -22,7 +22,7 @@ type peers struct {
 	telling sync.Mutex // held while entries are sent, so that an older one does not replace a newer one
 
 	mu    sync.Mutex
-	dirty map[string][]byte // entries to be told; nil ends one
+	dirty map[string][]byte // list entries to send; nil removes one
 	wake  chan struct{}
 }
 
@@ -90,7 +90,7 @@ func (p *peers) Yield(ctx context.Context, owner, id, host string) error {
 	return err
 }
 
-// hostLeases are the leases of hosts for package session.
+// hostLeases implements the leases of hosts for package session.
 type hostLeases struct{ *cluster.Hosts }
 
 // HostLeases returns the leases of the hosts of a cluster, for [session.HostOptions]. machine is the name of this machine.
@@ -136,7 +136,7 @@ func (p *peers) tell() {
 		select {
 		case <-p.wake:
 		case <-p.srv.ctx.Done():
-			return // Close tells the rest
+			return // Close sends the rest
 		}
 		p.tellNow()
 		timer.Reset(tellInterval)
@@ -177,7 +177,7 @@ func (p *peers) tellNow() {
 
 // adoptOrphans takes over the sessions with unfinished work of dead servers.
 func (p *peers) adoptOrphans() {
-	var before map[string]string // the owners at the last look
+	var before map[string]string // the owners at the previous look
 	ticker := time.NewTicker(p.c.LeaseTTL() / 4)
 	defer ticker.Stop()
 	for {
@@ -193,9 +193,9 @@ func (p *peers) adoptOrphans() {
 		for _, id := range p.srv.sessions.Orphans(p.srv.ctx, before, now) {
 			taken, err := p.srv.sessions.Take(p.srv.ctx, id)
 			if taken {
-				p.srv.logger.Warn("the server of a session is gone; the session was taken", "session", id)
+				p.srv.logger.Warn("the server of a session has ended; took the session over", "session", id)
 			} else if err != nil && p.srv.ctx.Err() == nil {
-				p.srv.logger.Warn("a session without a server was not taken", "session", id, "err", err)
+				p.srv.logger.Warn("a session without a server was not taken over", "session", id, "err", err)
 			}
 		}
 		before = now

@@ -116,7 +116,8 @@ func (s *Server) mark(session string, opts *agent.Options) {
 	opts.Env = append(slices.Clone(opts.Env), ports.Variable+"="+s.markOf(session))
 }
 
-// markOf returns the mark of a session on this machine, empty without previews. Only the agent of the session knows it.
+// markOf returns the mark of a session on this machine, or "" without previews. Only the session's
+// agent knows it.
 func (s *Server) markOf(session string) string {
 	if s.previews == nil {
 		return ""

@@ -27,7 +27,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/preview"
 )
 
-// devVariable makes the test binary a development server that responds with its value.
+// devVariable makes the test binary a development server that responds with the variable's value.
 const devVariable = "PARLEY_TEST_DEV"
 
 // runDevServer serves until its standard input ends.
@@ -91,7 +91,7 @@ func (p *envProvider) last() []string {
 	return p.envs[len(p.envs)-1]
 }
 
-// develop starts a development server like an agent. It ends with stop or the test.
+// develop starts a development server as a child of an agent would. It ends with stop or the test.
 func develop(t *testing.T, env []string, says string) (port int64, stop func()) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])

@@ -10,7 +10,7 @@ type role int
 
 const (
 	roleNone     role = iota
-	roleHost          // may join as a machine, and nothing else; no other role includes it
+	roleHost          // may join as a machine; no other role includes it
 	roleViewer        // may watch
 	roleOperator      // may run sessions and answer requests
 	roleAdmin         // may also manage tokens and the server
@@ -32,12 +32,12 @@ func parseRole(s string) (role, error) {
 type principal struct {
 	id      string // of the token
 	name    string // for people; empty is the id
-	account string // who pays: the id of the token from which a cookie was created, or owner
+	account string // the account that pays: the id of the token from which a cookie was created, or owner
 	tenant  string
 	role    role
-	session string // set: only this session may be looked at
+	session string // if set, only this session is visible
 	agentOf string // set: the holder is the agent of this session
-	answers bool   // of an agent: it may answer requests
+	answers bool   // set for an agent that may answer requests
 	remote  string // the address
 	cookie  bool   // set for a browser's cookie
 }

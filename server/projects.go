@@ -11,7 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// recentFromHistory limits how many sessions of a history contribute their folders, maxRecentDirs the folders.
+// recentFromHistory is the number of sessions of each history whose folders are listed;
+// maxRecentDirs limits the folders.
 const (
 	recentFromHistory = 40
 	maxRecentDirs     = 200
@@ -66,7 +67,7 @@ func (s *Server) recentDirs(ctx context.Context, c *caller, machine string) []st
 // location describes for people where a session runs: the repository of a worktree, and the branch.
 type location struct{ repo, branch string }
 
-// lookups looks each directory up once for a list.
+// lookups caches the directories that a list looks up.
 type lookups struct {
 	server *Server
 	known  map[string]location
@@ -79,7 +80,7 @@ func (p lookups) of(workspaceID, dir string) location {
 	}
 	at.branch = p.server.local.BranchOf(dir)
 	if workspaceID != "" {
-		if w, err := p.server.workspaces.Get(workspaceID); err == nil { // one that was removed has no name any more
+		if w, err := p.server.workspaces.Get(workspaceID); err == nil { // a removed workspace has no name
 			at.repo = w.Repo
 			if at.branch == "" {
 				at.branch = w.Branch

@@ -12,8 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestProjects_tenants checks that each caller sees the folders of sessions that it may see: of sessions of the server, with and without
-// separate agents of tenants.
+// TestProjects_tenants checks that each caller gets only the folders of sessions that it may see:
+// of the server's sessions, and of histories, with and without separate agents for tenants.
 func TestProjects_tenants(t *testing.T) {
 	for _, apart := range []bool{false, true} {
 		h := newHarness(t, func(o *Options) {

@@ -85,7 +85,7 @@ func TestProjectsList(t *testing.T) {
 	}
 }
 
-// TestProjects_outside: the branch of a folder whose file .git names git data outside of the roots is not read.
+// The branch of a folder is not read if its file .git names git data outside of the roots.
 func TestProjects_outside(t *testing.T) {
 	h := newHarness(t)
 	work := h.opts.Directories[0]

@@ -13,13 +13,14 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// prompt is [api.QueryParams] with the text in its wire form: it may be large, and is not copied.
+// prompt is [api.QueryParams] with the text still encoded as JSON, because a large text is not
+// copied.
 type prompt struct {
 	api.QueryParams            // without Text
 	text            event.JSON // a JSON string; empty for none
 }
 
-// decode decodes parameters and keeps their memory if they are mostly text.
+// decode decodes parameters. If they consist mostly of text, the result shares their memory.
 func (p *prompt) decode(params []byte) error {
 	var v struct {
 		api.QueryParams
@@ -39,13 +40,14 @@ func (p *prompt) decode(params []byte) error {
 // text.
 const largeText = 64 << 10
 
-// blocks is [api.QueryWithContentParams]. A single large block of text is in its wire form and not copied.
+// blocks is [api.QueryWithContentParams]. If the content is a single large text block, it stays
+// encoded and is not copied.
 type blocks struct {
 	api.QueryWithContentParams            // without Content if text is set
 	text                       event.JSON // a JSON string; empty for other content
 }
 
-// decode decodes parameters and keeps their memory if they are mostly text.
+// decode decodes parameters. If they consist mostly of text, it keeps their memory.
 func (p *blocks) decode(params []byte) error {
 	var v struct {
 		api.QueryWithContentParams
@@ -70,7 +72,7 @@ func (p *blocks) decode(params []byte) error {
 // shared is a JSON value that shares the memory from which it was decoded.
 type shared []byte
 
-// UnmarshalJSON keeps data.
+// UnmarshalJSON stores data without copying it.
 func (s *shared) UnmarshalJSON(data []byte) error {
 	*s = data
 	return nil
@@ -89,7 +91,7 @@ func oneText(content []byte) event.JSON {
 	return event.JSON(text)
 }
 
-// ofQuery returns an error of decoding that names [api.QueryParams], not the struct that embeds it here.
+// ofQuery renames the type in a decoding error to [api.QueryParams], which is embedded here.
 func ofQuery(err error) error { return ofStruct(err, "QueryParams") }
 
 func ofStruct(err error, name string) error {
@@ -100,10 +102,11 @@ func ofStruct(err error, name string) error {
 	return err
 }
 
-// literal is a JSON string in the server's form. It shares the memory from which it was decoded.
+// literal is an encoded JSON string in canonical form. It shares the memory from which it was
+// decoded.
 type literal string
 
-// UnmarshalJSON keeps the memory of data, which is part of the parameters.
+// UnmarshalJSON stores data without copying it, unless it is not in canonical form.
 func (l *literal) UnmarshalJSON(data []byte) error {
 	switch {
 	case string(data) == "null":
@@ -121,7 +124,7 @@ func (l *literal) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// isCanonical reports whether a JSON string has only necessary escapes, in their short form.
+// isCanonical reports whether a JSON string has only the necessary escapes, in their short form.
 func isCanonical(data []byte) bool {
 	if !utf8.Valid(data) {
 		return false
@@ -143,7 +146,7 @@ func query(s *Server, ctx context.Context, c *caller, p prompt) (api.Accepted, e
 	if content == "" {
 		content = `""`
 	}
-	if len(p.Contexts) > 0 || p.Language != "" { // which may be invalid
+	if len(p.Contexts) > 0 || p.Language != "" { // they may be invalid
 		text, err := withContexts(p.text.Text(), p.Contexts, p.Language)
 		if err != nil {
 			return api.Accepted{}, err

@@ -14,20 +14,20 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// TestPromptCopies checks how often the server copies a large prompt, until the client has the answer: its body is all there is, and the
-// parameters of the call that a protocol is translated to.
+// TestPromptCopies checks how often the server copies a large prompt until the client has the
+// response: at most the body and the parameters of the method call are copied.
 func TestPromptCopies(t *testing.T) {
 	short.SkipLong(t, "sends large prompts")
 	if !largealloc.Exact {
 		t.Skip("the race detector makes copies")
 	}
 	const size = 4 << 20
-	plain, escaped := "model "+strings.Repeat("a", size), "model "+strings.Repeat("ab\\n", size/4) // which the agent does not repeat
+	plain, escaped := "model "+strings.Repeat("a", size), "model "+strings.Repeat("ab\\n", size/4) // the agent does not repeat it
 	h := newHarness(t)
 	for name, tt := range map[string]struct {
 		path, body, text string
 		want             int
-		queued           bool // behind a turn, which is then interrupted
+		queued           bool // queued after a turn that is then interrupted
 	}{
 		"query":          {"/v1/session.query", `{"session_id":"ID","text":"TEXT"}`, plain, 1, false},
 		"query, escaped": {"/v1/session.query", `{"session_id":"ID","text":"TEXT"}`, escaped, 3, false}, // the text for the agent, and for the event

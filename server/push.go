@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
-// pushKeyName is the file that holds the key with which messages to browsers are signed.
+// pushKeyName is the file with the key that signs messages to browsers.
 const pushKeyName = "push-key"
 
 // The limits of push messages: their lifetime, and the number of subscriptions, in total and per
@@ -37,7 +37,7 @@ type pushed struct {
 var (
 	// errGone is the error of a call to an ended subscription.
 	errGone = errors.New("the subscription has ended")
-	// errFinal is the error of a call that would fail again in the same way.
+	// errFinal is the error of a call that would fail again.
 	errFinal = errors.New("it would fail again")
 )
 
@@ -69,8 +69,8 @@ func (h *webhooks) openPush(ctx context.Context) (err error) {
 	return saveState(filepath.Join(h.opts.Dir, pushKeyName), []byte(text))
 }
 
-// pushes reports whether an event is for the browser of a subscription: of its tenant, and not too
-// old.
+// pushes reports whether an event is for a browser's subscription: it belongs to the tenant and is
+// not too old.
 func (h *webhooks) pushes(k *subscriber, ev webhook.Event) bool {
 	at, err := time.Parse(time.RFC3339, ev.Time)
 	fresh := err == nil && h.opts.now().Sub(at) < pushTTL

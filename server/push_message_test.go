@@ -37,7 +37,7 @@ func TestPush_message(t *testing.T) {
 	}
 }
 
-// TestPushes checks which events are for a browser: those of its tenant that are not old.
+// TestPushes checks which events a browser gets: those of its tenant that are not too old.
 func TestPushes(t *testing.T) {
 	now := time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
 	h := &webhooks{opts: Options{now: func() time.Time { return now }}}

@@ -133,7 +133,7 @@ func TestPush(t *testing.T) {
 	h.server.webhooks.mu.Lock()
 	browser := api.WebhookRef{ID: h.server.webhooks.all[0].ID}
 	h.server.webhooks.mu.Unlock()
-	h.refused(api.Conflict, "webhooks.test", browser) // it is not a webhook
+	h.refused(api.Conflict, "webhooks.test", browser) // a subscription is not a webhook
 	h.refused(api.Conflict, "webhooks.remove", browser)
 	h.refused(api.Conflict, "webhooks.set", api.WebhooksSetParams{Webhook: api.Webhook{ID: browser.ID, URL: "https://example.com"}})
 	var tested api.PushTestResult
@@ -210,8 +210,8 @@ func TestPush_final(t *testing.T) {
 	}
 }
 
-// TestPush_owner checks the owner of a subscription: only its account can end it, and it ends with
-// the token.
+// TestPush_owner checks that only the account of a subscription can end it, and that it ends with
+// its token.
 func TestPush_owner(t *testing.T) {
 	clock := newFakeClock()
 	p := newPushService(t, clock)
@@ -241,7 +241,7 @@ func TestPush_owner(t *testing.T) {
 	h.call("push.subscribe", own, nil)
 	id := h.connect()
 	w := h.watch(id)
-	h.query(id, "say one") // without a tenant: the viewer of another one does not get it
+	h.query(id, "say one") // without a tenant: a viewer of a tenant does not get it
 	w.results(1)
 	p.try(t)
 	p.try(t)

@@ -13,17 +13,17 @@ import (
 	"github.com/seed7221b0f9/parley/spawn/box"
 )
 
-// findings are the observations for a report on isolation.
+// findings are the observations for an isolation report.
 type findings struct {
 	reach      agent.Reach
 	reachErr   error
 	proxied    bool     // the agent reaches its model through the key proxy
 	variables  []string // names in the agent's environment
 	inspected  bool     // environment and arguments were read from the process
-	keySeen    bool     // the server's key was found in them
-	logins     []string // readable files with a login
+	keySeen    bool     // the server's key was found in environment or arguments
+	logins     []string // readable files that contain a login
 	mode       string
-	dirs       []string // of the session
+	dirs       []string // the directories of the session
 	writable   []string // writable ones among dirs, home, the configuration and the server's data
 	readable   []string // readable ones of the same
 	serverData string
@@ -31,14 +31,14 @@ type findings struct {
 
 	box    *api.Box // nil if the agent runs in none
 	hosts  []string // that the box reaches through the key proxy
-	tried  box.Seen // from inside of such a box
+	tried  box.Seen // what was seen inside of such a box
 	boxErr error    // why that failed
 }
 
 // secretNames are names of variables that usually hold a secret.
 var secretNames = regexp.MustCompile(`(?i)(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|AUTH)(_|$)`)
 
-// report returns the agent's reach. A check is ok if the limit is effective.
+// report returns the isolation report of an agent. A check is ok if its restriction is effective.
 func (f *findings) report() api.IsolationResult {
 	r := api.IsolationResult{Read: f.reads(), Write: f.writes(), Network: f.network(), Secrets: f.secrets(), Sandbox: f.reach.Sandbox, Checks: []api.IsolationCheck{}}
 	r.HoldsLogin = len(f.logins) > 0 || !f.proxied && len(r.Secrets) > 0 || f.keySeen

@@ -17,7 +17,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// typical returns an agent with the user's login and no limits but the permissions.
+// typical returns the findings about an agent with the user's login and no restrictions but
+// permissions.
 func typical() findings {
 	return findings{
 		reach:     agent.Reach{PID: 7, Sandbox: "off", ConfigDir: "/user/.claude"},
@@ -46,7 +47,7 @@ func TestIsolationReport(t *testing.T) {
 		secrets []string
 		write   []string // nil means that of base
 		network []string
-		says    string // expected text of a check
+		says    string // expected in the text of a check
 	}{
 		{name: "no bounds", says: "the agent uses, and can read, the login"},
 		{name: "key in the environment", change: func(f *findings) {
@@ -138,7 +139,7 @@ func (p *boundedProvider) Open(ctx context.Context, opts agent.Options) (agent.S
 	return boundedSession{s, p.reach}, err
 }
 
-// TestIsolation checks with the system: a process, files, and the directories.
+// TestIsolation checks the report on this system with a real process, files and directories.
 func TestIsolation(t *testing.T) {
 	config := t.TempDir()
 	login := filepath.Join(config, "login.json")

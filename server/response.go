@@ -22,7 +22,7 @@ type response struct {
 	lingers bool // the response rejects the body
 
 	mu   sync.Mutex
-	last time.Time // no write ends later; zero is no limit
+	last time.Time // upper limit of all deadlines; zero means none
 }
 
 // bounded limits the writes of a handler.
@@ -30,12 +30,12 @@ func (s *Server) bounded(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body := &unread{Reader: r.Body, length: r.ContentLength}
 		out := &response{ResponseWriter: w, rc: http.NewResponseController(w), timeout: s.opts.WriteTimeout, body: body, asks: r.Header.Get("Expect") != ""}
-		inner := *r // net/http looks at the body of the original
+		inner := *r // net/http looks at the body of the original request
 		if body.ended.Store(r.ContentLength == 0); r.ContentLength != 0 {
 			inner.Body = body
 		}
 		h.ServeHTTP(out, &inner)
-		out.arm() // the server writes its buffers
+		out.arm() // the server flushes its buffers afterwards
 		out.linger(s.ctx)
 	})
 }
@@ -51,7 +51,7 @@ func (w *response) arm() {
 	_ = w.rc.SetWriteDeadline(end) // writers of tests do not support it
 }
 
-// End limits the current write and all later ones.
+// End sets the last deadline: it limits the current write and all later ones.
 func (w *response) End(within time.Duration) {
 	w.mu.Lock()
 	w.last = time.Now().Add(within)
@@ -81,8 +81,8 @@ func (w *response) Write(p []byte) (n int, err error) {
 	}
 }
 
-// hold returns the context of a request that also ends with the token of its caller, like [tokens.hold], and then ends a write of the
-// response that waits for its client.
+// hold returns a context of a request that also ends with the caller's token, like [tokens.hold].
+// When the token ends, a write that waits for the client ends too.
 func (s *Server) hold(w http.ResponseWriter, r *http.Request, c *caller) (held context.Context, release func()) {
 	held, letGo := s.tokens.hold(r.Context(), c.principal)
 	out, ok := w.(*response)
@@ -98,7 +98,7 @@ func (s *Server) hold(w http.ResponseWriter, r *http.Request, c *caller) (held c
 	})
 	return held, sync.OnceFunc(func() {
 		if !stop() {
-			<-done // the next request on the connection has other limits
+			<-done // the next request on the connection has its own limits
 		}
 		letGo()
 	})

@@ -34,7 +34,7 @@ func Folders(dir string) []retention.Kind {
 		}
 	}
 	spools := kind("spools", shownDir)
-	spools.Oldest = nil // they are emptied when the log has their content
+	spools.Oldest = nil // they are emptied when the log includes their content
 	return []retention.Kind{kind("uploads", uploadsDir), kind("worktrees", worktreesDir), spools}
 }
 
@@ -161,7 +161,7 @@ func (s *Server) enforceLimits(ctx context.Context) {
 			}
 		}
 		if err != nil && !errors.Is(err, context.Canceled) {
-			s.logger.Warn("a limit is not kept", "kind", k.Name, "err", err)
+			s.logger.Warn("a limit was not stored", "kind", k.Name, "err", err)
 		}
 	}
 }

@@ -24,15 +24,15 @@ type revocable struct {
 	route   string // the name of its route, if it has one
 	line    string // method and path
 	header  string // more lines
-	body    string // what is sent of the body
-	half    bool   // more of the body is announced
+	body    string // the part of the body that is sent
+	half    bool   // the request announces a longer body
 	begins  int    // the status of a response that begins before the end
-	ends    int    // the status of another one after it; 0 is any
-	linked  bool   // a link to the session may have it
-	machine bool   // a machine has it
-	place   bool   // it takes a place for connections
+	ends    int    // the status of a later response; 0 means any
+	linked  bool   // the holder of a link to the session may open it
+	machine bool   // a machine opens it
+	place   bool   // it uses a connection slot
 	starts  bool   // it starts a session
-	preview bool   // it is one to a preview
+	preview bool   // it is a connection to a preview
 }
 
 const (
@@ -78,7 +78,7 @@ func (w *previewWorld) revocables(id string) map[string]revocable {
 type holder struct {
 	t               *testing.T
 	w               *previewWorld
-	id, machineID   string // of the tokens
+	id, machineID   string // ids of the tokens
 	header, machine string // the credentials, as lines of a header
 	preview, origin string // of the preview: the cookie as a line, and the host
 }
@@ -120,14 +120,14 @@ func (c *holder) open(name string, r revocable) *bufio.Reader {
 	return in
 }
 
-// status reads the first line of a response; 0 is none.
+// status reads the status line of a response; 0 means no response.
 func status(in *bufio.Reader) (code int) {
 	line, _ := in.ReadString('\n')
 	_, _ = fmt.Sscanf(line, "HTTP/1.1 %d", &code)
 	return code
 }
 
-// newHolder makes the credentials of a caller: a token, its cookie, or a link to a session.
+// newHolder creates the credentials of a caller: a token, its cookie, or a link to a session.
 func (w *previewWorld) newHolder(t *testing.T, session string, port int64, kind string) *holder {
 	t.Helper()
 	c := &holder{t: t, w: w}
@@ -182,7 +182,7 @@ func (w *previewWorld) newHolder(t *testing.T, session string, port int64, kind 
 func TestRevoked_all(t *testing.T) {
 	short.SkipQuick(t, "calls every method")
 	const hour = time.Hour // no other limit ends a connection
-	// Each caller has a server, so that no connection of another one ends while it counts its own.
+	// Each caller has its own server, so that the connection counts are independent.
 	begin := func(t *testing.T) (w *previewWorld, id string, port int64) {
 		w = newPreviewWorld(t, func(o *Options) {
 			o.Providers = append(o.Providers, &agenttest.Provider{ProviderName: "slow", OpenDelay: hour})

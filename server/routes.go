@@ -8,8 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// route is an address with the access of a method: the required role, the scope, the tenancy, the audit rows and
-// the limit of the body. The {id} of its pattern is a session.
+// route is an HTTP address with an access like that of a method: the required role, the scope, the
+// tenancy, the audit rows and the limit of the body. {id} in its pattern is a session.
 type route struct {
 	*method
 	pattern string
@@ -25,7 +25,7 @@ func routes() []route {
 	}, runRoutes(), mcpRoutes(), acpRoutes(), machineRoutes())
 }
 
-// routed serves a route for callers that may call it.
+// routed serves a route to callers that may use it.
 func (s *Server) routed(rt route) func(http.ResponseWriter, *http.Request, *caller) error {
 	return func(w http.ResponseWriter, r *http.Request, c *caller) error {
 		err := s.mayRoute(rt, c, r.PathValue("id"))
@@ -41,8 +41,8 @@ func (s *Server) routed(rt route) func(http.ResponseWriter, *http.Request, *call
 	}
 }
 
-// mayRoute returns an error if a caller may not use a route now. The session of a link is compared before anything is
-// looked up: its holder must not learn what else exists.
+// mayRoute returns an error if a caller may not use a route now. It compares the session of a link
+// before any lookup, so that the holder does not learn which other sessions exist.
 func (s *Server) mayRoute(rt route, c *caller, id string) error {
 	if err := s.tokens.current(c.principal); err != nil {
 		return err

@@ -32,9 +32,9 @@ type run struct {
 // runPrompt is a prompt with the client's id for it, under which it is executed once.
 type runPrompt struct {
 	id      string
-	digest  string // of the message: one that was edited has its old id
+	digest  string // of the message, because an edited message keeps its id
 	content []event.JSON
-	text    event.JSON // a JSON string instead of content that is one text: it may be large, and is not copied
+	text    event.JSON // a JSON string, instead of content that is a single text; it may be large and is not copied
 }
 
 // setText sets the whole prompt to a text.
@@ -55,9 +55,9 @@ func digest(blocks []event.JSON) string {
 func digestText(text event.JSON) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d:%s", len(textHead)+len(text)+len(textTail), textHead)
-	for rest := text; rest != ""; { // without a copy of it all
+	for rest := text; rest != ""; { // without copying all of it
 		n := min(len(rest), maxWrite)
-		_, _ = h.Write([]byte(rest[:n])) // it never fails
+		_, _ = h.Write([]byte(rest[:n])) // never fails
 		rest = rest[n:]
 	}
 	_, _ = h.Write([]byte(textTail))
@@ -80,8 +80,8 @@ type runEncoder interface {
 	Ask(p parts.Part, id string) []json.RawMessage
 }
 
-// runRoutes returns the routes of the protocols that show one answer at a time. A request is
-// translated to calls of methods, with their access, limits and audit rows.
+// runRoutes returns the routes of the protocols that stream one answer at a time. A request is
+// translated to method calls, with their access, limits and audit rows.
 func runRoutes() []route {
 	return []route{
 		{&method{name: "agui", role: roleOperator, scope: unlinked, tenancy: ofTenant, audit: unaudited, body: maxBody}, "POST /v1/agui", (*Server).runAGUI},
@@ -92,7 +92,7 @@ func runRoutes() []route {
 
 // answer executes a request and streams the result.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, c *caller, q *run) error {
-	release, err := s.connection(r) // first: a refusal must not follow an act
+	release, err := s.connection(r) // first, because a refusal must have no effect
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (s *Server) callAs(ctx context.Context, c *caller, name string, params, res
 	return s.callWith(ctx, c, name, data, result)
 }
 
-// callWith is callAs with parameters that are encoded.
+// callWith is like callAs but takes encoded parameters.
 func (s *Server) callWith(ctx context.Context, c *caller, name string, params []byte, result any) error {
 	got, err := s.call(ctx, c, name, params)
 	if err != nil {
@@ -183,12 +183,12 @@ func (s *Server) runQuery(ctx context.Context, c *caller, id string, p *runPromp
 	return accepted, err
 }
 
-// runText sends a prompt that is one text, which is copied once.
+// runText sends a prompt that is a single text. It copies the text once.
 func (s *Server) runText(ctx context.Context, c *caller, of api.QueryWithContentParams, p *runPrompt) (api.Accepted, error) {
 	head := `{"session_id":` + string(event.Quote(of.SessionID)) + `,"idempotency_key":` + string(event.Quote(of.Key)) + `,"text":`
 	params := make([]byte, 0, len(head)+len(p.text)+1)
 	params = append(append(append(params, head...), p.text...), '}')
-	p.text = "" // and with it the body of the request
+	p.text = "" // so that the body of the request can be freed
 	got, err := s.call(ctx, c, "session.query", params)
 	accepted, _ := got.(api.Accepted) // none with an error
 	return accepted, err

@@ -85,7 +85,7 @@ func decodeAGUI(data []byte) (*run, error) {
 		if err != nil {
 			return nil, err
 		}
-		q.prompt.digest = digest(blocks) // without the context, which may differ when a message is sent again
+		q.prompt.digest = digest(blocks) // without the context, which may differ when the message is sent again
 		q.prompt.content = append(q.prompt.content, blocks...)
 	}
 	if q.prompt == nil && q.answers == nil && q.after == nil {
@@ -139,7 +139,7 @@ func aguiContent(content []byte) ([]event.JSON, error) {
 	return blocks, nil
 }
 
-// parseAfter parses the position of a resumed stream; nil without one.
+// parseAfter parses the position of a resumed stream. It returns nil if there is none.
 func parseAfter(text string) (*parts.Place, error) {
 	if text == "" {
 		return nil, nil

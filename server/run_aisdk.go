@@ -32,7 +32,8 @@ func (s *Server) runAISDK(w http.ResponseWriter, r *http.Request, c *caller, m *
 	return s.answer(w, r, c, q)
 }
 
-// resumeAISDK serves the rest of a running turn, from the query's position on or from its beginning.
+// resumeAISDK serves the rest of a running turn, from the position in the query or from the start
+// of the turn.
 func (s *Server) resumeAISDK(w http.ResponseWriter, r *http.Request, c *caller, _ *method) error {
 	after, err := parseAfter(r.URL.Query().Get("after"))
 	if err != nil {

@@ -35,7 +35,7 @@ func filledObject(value json.RawMessage) event.JSON {
 	return event.NewJSON(string(value))
 }
 
-// A block of text around its text, as a JSON string.
+// The JSON before and after the text of a text block.
 const (
 	textHead = `{"text":`
 	textTail = `,"type":"text"}`

@@ -157,7 +157,7 @@ func (s *runStream) interrupt() string {
 	return ""
 }
 
-// threadSession returns the session of a thread of the owner's token.
+// threadSession returns the session of a thread of the owner.
 func (h *harness) threadSession(protocol, thread string) string {
 	h.Helper()
 	var list api.ListResult
@@ -309,7 +309,7 @@ func TestRun_failsClosed(t *testing.T) {
 	}
 }
 
-// TestRun_unanswered checks that a question that is approved without answers is declined.
+// TestRun_unanswered checks that approving a question without answers declines it.
 func TestRun_unanswered(t *testing.T) {
 	h := newHarness(t)
 	for i, members := range []string{``, `,"answers":null`, `,"answers":{}`, `,"answers":[]`, `,"answers":"yes"`, `,"Answers":{"x":"y"}`} {
@@ -396,7 +396,7 @@ func (h *harness) logged(id string) []event.Event {
 	return all
 }
 
-// TestRun_edited checks that a message with an id that was used before, and with other text, is another prompt.
+// TestRun_edited checks that a message with a known id and another text is a new prompt.
 func TestRun_edited(t *testing.T) {
 	h := newHarness(t)
 	for _, send := range []func(text string) *runStream{
@@ -411,7 +411,8 @@ func TestRun_edited(t *testing.T) {
 	}
 }
 
-// TestRun_declined checks that a question with an explicit refusal is declined, whatever answers come with it.
+// TestRun_declined checks that an explicit refusal declines a question, even if it contains
+// answers.
 func TestRun_declined(t *testing.T) {
 	h := newHarness(t)
 	a := h.agui(aguiPrompt("t", "m1", "ask"))
@@ -496,7 +497,7 @@ func TestRun_reconnect(t *testing.T) {
 			if got := a.text() + b.all(); got != want {
 				t.Errorf("the two streams show %d bytes, want %d: %q", len(got), len(want), got)
 			}
-			if b.text() == want { // on a busy machine it may show nothing: the first stream got all at once
+			if b.text() == want { // may have nothing left on a busy machine, because the first stream got everything
 				t.Error("the second stream shows the whole text")
 			}
 		})
@@ -526,7 +527,8 @@ func TestRun_cancel(t *testing.T) {
 	}
 }
 
-// TestRun_resumeAISDK checks that the AI SDK resumes a running turn without a place, and gets no content without a turn.
+// TestRun_resumeAISDK checks that the AI SDK can resume a running turn without a position, and gets
+// an empty response if no turn runs.
 func TestRun_resumeAISDK(t *testing.T) {
 	h := newHarness(t)
 	a := h.aisdk(aisdkPrompt("t", "m1", "tool Bash"))

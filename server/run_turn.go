@@ -17,8 +17,8 @@ import (
 type turnView struct {
 	session string
 	at      parts.Place
-	turn    string // the prompt that the client waits for; empty if its turn is running
-	message string // the id of the message for the client; empty if it continues one
+	turn    string // the prompt whose turn the client waits for; "" if the turn is running
+	message string // the id of the message for the client; "" if it continues a message
 	encoder runEncoder
 	trailer string
 
@@ -74,8 +74,8 @@ func (s *Server) streamTurn(w http.ResponseWriter, r *http.Request, c *caller, t
 	return nil
 }
 
-// writeItems writes the parts of a session's messages. The last event of each message has the place
-// after it as its id.
+// writeItems writes the parts of a session's messages. The id of the last event of a message is the
+// position after it.
 func (s *Server) writeItems(ctx context.Context, c *caller, out *eventStream, v *session.Viewer, t *turnView, items []session.Item) error {
 	for _, it := range items {
 		events, err := t.decoder.Decode(it.Message())
@@ -129,7 +129,8 @@ func (t *turnView) apply(ev event.Event) []parts.Part {
 	return all
 }
 
-// waiting checks for the start of the turn, and returns its end if it will not start.
+// waiting checks whether the turn has started. It returns the end of the turn if the turn will not
+// start.
 func (t *turnView) waiting(ev event.Event) *parts.End {
 	switch ev := ev.(type) {
 	case *event.UserMessage:

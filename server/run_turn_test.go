@@ -64,11 +64,12 @@ func TestTurnView_waiting(t *testing.T) {
 	}
 }
 
-// TestTurnView_running checks which events end the stream of a running turn, with an open text that is ended first.
+// TestTurnView_running checks which events end the stream of a running turn, and that an open text
+// is ended first.
 func TestTurnView_running(t *testing.T) {
 	for _, tt := range []struct {
 		ev      event.Event
-		end     parts.Reason // empty if the stream goes on
+		end     parts.Reason // "" if the stream continues
 		message string
 	}{
 		{ev: &event.SessionState{State: string(session.Running)}},

@@ -66,7 +66,7 @@ func filesWith(t *testing.T, dir, text string) (names []string) {
 }
 
 // TestSecrets checks that passwords of MCP servers reach the agent, also after a restart and in a
-// fork, and are only in one file of mode 0600, which is deleted with the session.
+// fork, and that they are stored only in one file of mode 0600, which is deleted with the session.
 func TestSecrets(t *testing.T) {
 	const password = "pass-4711-word"
 	p := &servers{}

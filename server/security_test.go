@@ -26,7 +26,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// request returns a request for health that would be admitted.
+// request returns a request for health that is admitted.
 func (h *harness) request(change func(*http.Request)) *http.Request {
 	h.Helper()
 	req, err := http.NewRequestWithContext(h.ctx(), http.MethodPost, h.url+"/v1/health", strings.NewReader("{}"))
@@ -503,7 +503,7 @@ func TestHealthEndpoints(t *testing.T) {
 	h.refused2(api.Draining, "session.connect", api.ConnectParams{})
 }
 
-// refused2 is like refused for a reason after which the client would retry.
+// refused2 is like refused, but for a reason after which a client would normally retry.
 func (h *harness) refused2(want api.Reason, method string, params any) {
 	h.Helper()
 	if _, e := h.post(method, params); e == nil || e.Data.Reason != want {

@@ -39,14 +39,14 @@ type Server struct {
 	accounts   *accounts
 	webhooks   *webhooks
 	uploaded   blob.Store // images
-	secrets    blob.Store // of sessions; nil for a server by itself
+	secrets    blob.Store // of sessions; nil for a single server
 	keys       keyProxy   // nil if agents use Env
 	settleKeys func()     // ends the access of agents that were not taken over
 	previews   *previews  // nil if disabled
-	peers      *peers     // nil for a server by itself
+	peers      *peers     // nil for a single server
 	metrics    *metrics
 	tracer     session.Tracer
-	conns      chan struct{} // one element per connection
+	conns      chan struct{} // limits the connections
 	streams    places        // sockets and streams, by address
 	remoteACP  *acphttp.Handler
 	acpClients places // connections of ACP clients, by token
@@ -55,7 +55,7 @@ type Server struct {
 	pairings   onces[pairing]
 	notices    onces[notice]
 	machines   *session.Machines
-	linked     context.Context // of the links of machines, which sessions need to the end
+	linked     context.Context // context of the links to machines, which must last until the sessions are closed
 	unlink     context.CancelFunc
 	listenMu   sync.Mutex
 	listens    []net.Addr // of Serve
@@ -159,7 +159,7 @@ func (s *Server) prepare(ctx context.Context) error {
 		return errors.Join(err, s.workspaces.Close())
 	}
 	if s.peers == nil {
-		s.settleKeys() // in a cluster another server may have taken over the agents
+		s.settleKeys() // another server of the cluster may have adopted the agents
 	}
 	s.webhooks.start()
 	s.watchDesk()
@@ -175,10 +175,10 @@ func (s *Server) sweep(ctx context.Context) error {
 	}
 	commands, err := s.commands.Sweep(filepath.Join(s.opts.Dir, commandsDir))
 	if err != nil {
-		return fmt.Errorf("server: sweeping up after the last server: %w", err)
+		return fmt.Errorf("server: ending the processes of the last server: %w", err)
 	}
 	if n := agents + commands; n > 0 {
-		s.logger.Warn("processes of the last server were ended", "count", n)
+		s.logger.Warn("ended processes that the last server left running", "count", n)
 	}
 	return nil
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// agentOf is a provider of a server's sessions with the name that their events have: that of the agent there.
+// agentOf is a provider of a server's sessions, with the name of the agent on the server, which
+// their events have.
 type agentOf struct {
 	*serveragent.Provider
 	name string
@@ -21,8 +22,8 @@ type agentOf struct {
 
 func (p agentOf) Name() string { return p.name }
 
-// TestServerAgent runs the acceptance suite for providers with sessions of a server. A view has no tasks, and an agent that dies is
-// started again by the server.
+// TestServerAgent runs the acceptance suite for providers with sessions of a server. Such a session
+// has no tasks, and the server restarts an agent that dies.
 func TestServerAgent(t *testing.T) {
 	short.SkipQuick(t, "runs many sessions")
 	t.Parallel()

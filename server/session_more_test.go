@@ -256,7 +256,7 @@ func TestRestart_holdsQueue(t *testing.T) {
 }
 
 // TestAgent_cutTurn checks that the tool of a turn is interrupted when its agent dies, and that a
-// later prompt waits behind the held ones, also after a restart.
+// later prompt waits after the held ones, also after a restart.
 func TestAgent_cutTurn(t *testing.T) {
 	h := newHarness(t)
 	id := h.connect()
@@ -326,7 +326,7 @@ func TestEviction_race(t *testing.T) {
 	for i := range turns {
 		h.query(id, "say x")
 		w.results(i + 1)
-		if i%4 == 0 { // meet the tick that evicts
+		if i%4 == 0 { // coincides with the eviction by tick
 			stall(h.ctx(), 250*time.Millisecond-time.Duration(i)*time.Millisecond)
 			h.call("models.list", api.SessionRef{SessionID: id}, nil)
 		}
@@ -360,7 +360,7 @@ func TestAdmission_evictsIdle(t *testing.T) {
 	wa := h.watch(a)
 	h.query(a, "say one")
 	wa.results(1)
-	b := h.connect() // needs the place of the idle agent
+	b := h.connect() // needs the slot of the idle agent
 	wb := h.watch(b)
 	h.query(b, "wait")
 	wb.awaitAnswer("I wait.")
@@ -528,8 +528,8 @@ func TestUnsupported(t *testing.T) {
 	w.results(1)
 }
 
-// TestBigResult checks large tool results: one with many parts of a record is stored completely,
-// one of 100 MB is cut and marked. Neither blocks the session.
+// TestBigResult checks large tool results: one that needs several parts of a record is stored
+// completely, and one of 100 MB is cut and marked. Neither blocks the session.
 func TestBigResult(t *testing.T) {
 	short.SkipQuick(t, "sends large results")
 	h := newHarness(t)

@@ -7,7 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// A text is found in every session that contains it, ignoring case, with the words around it; the last page has no cursor.
+// A text is found in every session that contains it, ignoring case, with an excerpt; the last page
+// has no cursor.
 func TestSessionSearch(t *testing.T) {
 	h := newHarness(t)
 	with := map[string]bool{}
@@ -46,7 +47,8 @@ func TestSessionSearch(t *testing.T) {
 	h.refused(api.InvalidParams, "session.search", api.SessionSearchParams{Query: " "})
 }
 
-// TestSessionSearch_memory checks that a search leaves no session in memory that was not there, and all that were.
+// TestSessionSearch_memory checks that a search neither loads sessions permanently nor unloads
+// those in memory.
 func TestSessionSearch_memory(t *testing.T) {
 	h := newHarness(t)
 	for range 3 {

@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// settingsKeeper is an agent that keeps settings in memory. Each call notes its arguments.
+// settingsKeeper is an agent that keeps settings in memory. It records the arguments of each call.
 type settingsKeeper struct {
 	*agenttest.Provider
 	fails   error
@@ -49,8 +49,8 @@ func (k *settingsKeeper) RemoveMCPServer(dir, name string) error {
 	return k.fails
 }
 
-// TestSettings checks that each call about the settings of a project reaches the agent that keeps them with each value in its place, and that
-// its failure is told.
+// TestSettings checks each call about the settings of a project: every value reaches the agent in
+// its place, and a failure is returned.
 func TestSettings(t *testing.T) {
 	keeper := &settingsKeeper{}
 	h := newHarness(t, func(o *Options) { o.Providers = []agent.Provider{keeper} })

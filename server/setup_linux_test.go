@@ -14,7 +14,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestSetup_stop checks that a setup command of a workspace and what it has started end before the server is closed, wherever they have gone.
+// TestSetup_stop checks that a setup command of a workspace and all processes that it has started
+// end before the server is closed.
 func TestSetup_stop(t *testing.T) {
 	h := newRepoHarness(t, func(o *Options) { o.Supervisor, o.DrainTimeout = supervise.Self(), 10*time.Millisecond })
 	pids := filepath.Join(t.TempDir(), "pids")

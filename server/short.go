@@ -23,7 +23,8 @@ var long = map[string]bool{
 	"ReviewSendParams.Text": true, "QueueReorderParams.IDs": true, "ReviewSendParams.IDs": true, "WorkspaceCommitParams.Files": true,
 }
 
-// checkShort returns an error if a string in the parameters of a call is too long. The elements of a list that may be long are short.
+// checkShort returns an error if a string in the parameters of a call is too long. In a list that
+// may be long, each element must still be short.
 func checkShort(params reflect.Value) error { return checkShortAt(params, "", false) }
 
 func checkShortAt(v reflect.Value, name string, isLong bool) error {
@@ -54,7 +55,7 @@ func checkShortAt(v reflect.Value, name string, isLong bool) error {
 	return nil
 }
 
-// checkShortMap bounds the names and values of a map together.
+// checkShortMap limits the total size of the names and values of a map.
 func checkShortMap(v reflect.Value, name string) error {
 	size := 0
 	for it := v.MapRange(); it.Next(); {

@@ -14,7 +14,7 @@ import (
 
 // leaf is a string, or a list of strings, in the parameters of a method.
 type leaf struct {
-	path [][]int // the fields that lead to it; between two of them is an element of a list
+	path [][]int // path of field indexes; a new element begins inside the element type of a list
 	name string  // Type.Field
 	list bool
 }
@@ -76,8 +76,9 @@ func (l leaf) set(v reflect.Value, to ...string) {
 	v.SetString(to[0])
 }
 
-// TestShort calls every method with each of its strings and lists too long: the call is refused before the method runs. At the
-// bound, and in the parameters that may be long, the length is not refused.
+// TestShort calls every method with each of its strings and lists too long: the call is refused
+// before the method runs. Strings at the limit, and parameters that may be long, are not refused
+// for their length.
 func TestShort(t *testing.T) {
 	h := newHarness(t)
 	c := &caller{principal: &principal{role: roleAdmin, account: ownerAccount}}

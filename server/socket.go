@@ -54,7 +54,7 @@ type rpcRequest struct {
 	ID      json.RawMessage `json:"id,omitempty"`
 	Method  string          `json:"method"`
 	Params  json.RawMessage `json:"params,omitempty"`
-	// Traceparent is the trace context of this request; empty is that of the socket.
+	// Traceparent is the trace context of this request; "" means that of the socket.
 	Traceparent string `json:"traceparent,omitempty"`
 }
 
@@ -83,14 +83,14 @@ func (s *Server) websocket(w http.ResponseWriter, r *http.Request, c *caller) er
 	// The filter has checked the origin, more thoroughly than the library.
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
-		return nil // it has responded
+		return nil // the error was sent already
 	}
 	defer conn.CloseNow()
 	conn.SetReadLimit(s.opts.MaxBody)
 	if c.role < roleOperator {
 		conn.SetReadLimit(smallBody)
 	}
-	// The end of the token closes the socket with a reason.
+	// When the token ends, the socket is closed with a reason.
 	ctx, cancel := context.WithCancel(s.tracer.From(context.WithoutCancel(r.Context()), propagation.HeaderCarrier(r.Header)))
 	defer cancel()
 	stop := context.AfterFunc(s.ctx, func() { _ = conn.Close(websocket.StatusGoingAway, "the server is stopping") })
@@ -110,7 +110,7 @@ func (s *Server) websocket(w http.ResponseWriter, r *http.Request, c *caller) er
 	return nil
 }
 
-// closeTimeout is the time that the peer has to acknowledge the end of its token.
+// closeTimeout is the time for the peer to acknowledge the close.
 const closeTimeout = 500 * time.Millisecond
 
 // endWithToken closes the socket when the token of its caller ends. Subscriptions end at once, and
@@ -148,8 +148,8 @@ func (k *socket) ping(cancel context.CancelFunc) {
 	}
 }
 
-// ordered are the methods with calls that run one after the other on a socket, in order: a client
-// that detaches and attaches again stays attached.
+// ordered are the methods whose calls on a socket run one after the other, so that a client that
+// detaches and attaches again stays attached.
 var ordered = map[string]bool{"session.attach": true, "session.detach": true}
 
 // read reads requests until the socket ends. They run concurrently, except that those of ordered
@@ -202,7 +202,7 @@ func (k *socket) serve(req rpcRequest) {
 			e := errorObject(err)
 			k.respond(req.ID, nil, &e)
 		} else if !k.respond(req.ID, result, nil) {
-			return // the client did not get the start of the session: send no events of it
+			return // the client has not received the start of the session, so it gets no events
 		}
 	}
 	for _, f := range then.all {
@@ -210,7 +210,7 @@ func (k *socket) serve(req rpcRequest) {
 	}
 }
 
-// afterwards are the actions of a handler after its response was written.
+// afterwards holds actions that run after the response to a request was written.
 type afterwards struct{ all []func() }
 
 type afterwardsKey struct{}
@@ -234,7 +234,8 @@ func (k *socket) respond(id json.RawMessage, result any, e *api.ErrorObject) boo
 	return err == nil
 }
 
-// write sends a value inside of a message within the write timeout. A peer that does not read loses its socket.
+// write sends a value inside of a message within the write timeout. If the peer does not read, the
+// socket is closed.
 func (k *socket) write(v any, wrap func(any) any) error {
 	e, leave, err := k.srv.encode(k.held, v, wrap)
 	if err != nil {
@@ -271,7 +272,7 @@ func (k *socket) writeLarge(e encoded) error {
 	return err
 }
 
-// armed is a writer of a socket that sets the time limit of each write.
+// armed is a writer of a socket that sets a deadline for each write.
 type armed struct {
 	io.Writer
 	*socket
@@ -283,8 +284,8 @@ func (a armed) Write(p []byte) (int, error) {
 	return a.Writer.Write(p)
 }
 
-// writeRaw sends an encoded message. A timer bounds it instead of a context, because a context for
-// each message of each viewer costs as much as the message.
+// writeRaw sends an encoded message. It uses a timer instead of a context, because creating a
+// context for each message of each viewer costs as much as the message.
 func (k *socket) writeRaw(data []byte) bool {
 	k.writing.Lock()
 	defer k.writing.Unlock()
@@ -348,8 +349,8 @@ func (k *socket) attach(ctx context.Context, id string, from *api.Cursor) (api.A
 	return result, err
 }
 
-// subscribe prepares to follow a session; start starts it. A session that is already followed is
-// followed again.
+// subscribe prepares to follow a session; start begins it. It replaces an earlier subscription to
+// the session.
 func (k *socket) subscribe(ctx context.Context, id string, from *api.Cursor) (api.AttachResult, func(), error) {
 	k.detach(id)
 	k.mu.Lock()

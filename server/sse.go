@@ -63,7 +63,7 @@ type pollResult struct {
 // pollTime returns how long a poll waits, from a number of seconds.
 func pollTime(text string) (time.Duration, error) {
 	n, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(n >= 0) { // it is not a number
+	if err != nil || !(n >= 0) { // n is not a number
 		return 0, session.Invalid("wait is not a number of seconds")
 	}
 	return time.Duration(min(n, maxWait.Seconds()) * float64(time.Second)), nil

@@ -15,7 +15,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/parts"
 )
 
-// TestEventStream_ended checks that a stream with an ended context writes nothing more, whatever it is about to write.
+// TestEventStream_ended checks that a stream writes nothing after its context has ended, at any
+// step.
 func TestEventStream_ended(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &Server{flight: newFlight(maxFlight, time.Minute)}
@@ -43,7 +44,7 @@ func TestEventStream_ended(t *testing.T) {
 	}
 }
 
-// TestParseCursor checks that a cursor is read back as it is written, and that any other text is refused.
+// TestParseCursor checks that a formatted cursor can be parsed, and that any other text is refused.
 func TestParseCursor(t *testing.T) {
 	for text, want := range map[string]*api.Cursor{
 		"": nil, "e:1": {Epoch: "e", Seq: 1}, "e:1.2": {Epoch: "e", Seq: 1, Sub: 2}, "a:b:3.4": {Epoch: "a:b", Seq: 3, Sub: 4}, ":5": {Seq: 5}, "e:6.": {Epoch: "e", Seq: 6},
@@ -61,7 +62,8 @@ func TestParseCursor(t *testing.T) {
 	}
 }
 
-// TestEvents_refused checks that a stream or a poll with a parameter that cannot be read is refused before it begins.
+// TestEvents_refused checks that a stream or a poll with an invalid parameter is refused before it
+// begins.
 func TestEvents_refused(t *testing.T) {
 	h := newHarness(t)
 	id := h.connect()
@@ -80,7 +82,8 @@ func TestEvents_refused(t *testing.T) {
 	}
 }
 
-// TestTokens_sweep checks that what a token holds ends with it, once, and that others go on.
+// TestTokens_sweep checks that the connections of a token end with it, once, and that others
+// continue.
 func TestTokens_sweep(t *testing.T) {
 	tk := newTokens("")
 	tk.set([]token{{ID: "one"}, {ID: "two"}})
@@ -102,7 +105,7 @@ func TestTokens_sweep(t *testing.T) {
 	}
 }
 
-// A poll waits at most for its limit, however large the number is.
+// A poll waits at most for the limit, even if it requests more.
 func TestPollTime(t *testing.T) {
 	for text, want := range map[string]time.Duration{"0": 0, "0.05": 50 * time.Millisecond, "5": 5 * time.Second, "60": maxWait, "61": maxWait, "1e9": maxWait, "1e300": maxWait, "+Inf": maxWait} {
 		if got, err := pollTime(text); got != want || err != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// stalls is a server with a response that is larger than the buffers of a connection, and a listener that reports the
-// connections on which it has ended.
+// stalls is a server with a response that is larger than the buffers of a connection. Its listener
+// reports each connection on which a response has ended.
 type stalls struct {
 	*harness
 	*httptest.Server
@@ -45,12 +45,12 @@ func newStalls(t *testing.T, timeout time.Duration) *stalls {
 	s.Start()
 	t.Cleanup(s.Close)
 	s.session = s.connect()
-	s.query(s.session, "say "+random.Hex(1<<20)) // which cannot be compressed to less than the half
+	s.query(s.session, "say "+random.Hex(1<<20)) // random, so that compression at most halves it
 	eventually(t, "the end of the turn", func() bool { x := s.summary(s.session); return x.Turns == 1 && x.State == "idle" })
 	return s
 }
 
-// stall sends a request and reads the status of the response, and nothing more.
+// stall sends a request, reads the status of the response, and then stops reading.
 func (s *stalls) stall(token, line, body string) net.Conn {
 	s.Helper()
 	conn, err := net.Dial("tcp", s.Listener.Addr().String())
@@ -88,14 +88,16 @@ func (s *stalls) closes(line string, conn net.Conn) {
 	}
 }
 
-// requests returns requests with large responses: plain ones and streams. Those of streams end with their token.
+// requests returns requests with large responses: plain ones, and streams, which end with their
+// token.
 func (s *stalls) requests() (plain, streams map[string]string) {
 	ref := fmt.Sprintf(`{"session_id":%q}`, s.session)
 	return map[string]string{"POST /v1/session.getHistory": ref, "POST /v1/session.attach": ref, "GET /v1/sessions/" + s.session + "/events?wait=1": ""},
 		map[string]string{"GET /v1/sessions/" + s.session + "/events": "", "GET /v1/backup": ""}
 }
 
-// TestResponse_stalled checks that a client that does not read is disconnected after the time limit of a write, for each kind of response.
+// TestResponse_stalled checks that a client that does not read is disconnected at the write
+// deadline, for each kind of response.
 func TestResponse_stalled(t *testing.T) {
 	short.SkipQuick(t, "sends large responses")
 	s := newStalls(t, 200*time.Millisecond)
@@ -107,7 +109,8 @@ func TestResponse_stalled(t *testing.T) {
 	}
 }
 
-// TestRevoked_stalled checks that a stream that waits for its client ends with its token, long before the time limit of its writes.
+// TestRevoked_stalled checks that a stream that waits for its client ends with its token, long
+// before the write deadline.
 func TestRevoked_stalled(t *testing.T) {
 	short.SkipQuick(t, "sends large responses")
 	s := newStalls(t, time.Hour)
@@ -123,8 +126,9 @@ func TestRevoked_stalled(t *testing.T) {
 	}
 }
 
-// TestFlight checks the room of large responses: those that share a text count once, one that is larger than all room is sent alone,
-// and those without room wait, until there is some, until their time is over, or until the caller leaves.
+// TestFlight checks the memory limit of large responses: responses that share a text count once, a
+// response above the limit is sent alone, and the others wait for room, until the timeout or until
+// the caller cancels.
 func TestFlight(t *testing.T) {
 	const size = largeResponse
 	f := newFlight(3*size, wait)
@@ -184,8 +188,8 @@ func TestFlight(t *testing.T) {
 	}
 }
 
-// TestEncode checks that results with a large conversation are the JSON that they are without the split, and that a server without room
-// refuses them over each transport.
+// TestEncode checks that a result with a large conversation is encoded to the same JSON as without
+// sharing, and that a server without room refuses it over each transport.
 func TestEncode(t *testing.T) {
 	s := &Server{flight: newFlight(1, time.Millisecond)}
 	large := event.JSON(`{"a":"` + strings.Repeat("x", largeResponse) + `"}`)

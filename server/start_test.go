@@ -20,7 +20,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// readStore records the sessions with logs that are read for their newest event, as in every load.
+// readStore records the sessions whose newest event is read, which every load does.
 type readStore struct {
 	session.Store
 	mu   sync.Mutex
@@ -45,8 +45,8 @@ func (l readLog) Last(ctx context.Context) (eventlog.Cursor, error) {
 	return l.Log.Last(ctx)
 }
 
-// startAgain starts a server on the data of a stopped harness, calls look, and stops it. It returns the lists, and the
-// sessions that the start has read.
+// startAgain starts a server on the data of a stopped harness, calls look, and stops it. It returns
+// the lists, and the sessions that the server has read at its start.
 func startAgain(h *harness, look func(*Server)) (all map[string]session.Info, read []string) {
 	h.Helper()
 	store, err := eventlog.Open(h.ctx(), &eventlog.Options{Dir: filepath.Join(h.dir, "log"), UnsafeNoSync: true})
@@ -104,7 +104,7 @@ func TestStart(t *testing.T) {
 	}
 	list, shown := filepath.Join(h.opts.Dir, listName), filepath.Join(h.opts.Dir, shownDir)
 	whole, read := startAgain(h, nil)
-	if want := []string{idle}; !slices.Equal(read, want) { // it was stopped with its agent, and is idle again
+	if want := []string{idle}; !slices.Equal(read, want) { // it was stopped with its agent, and is now idle
 		t.Errorf("the first start has read %q, want %q", read, want)
 	}
 	every := slices.Sorted(maps.Keys(whole))
@@ -151,7 +151,7 @@ func TestStart(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if err := os.WriteFile(list, old, 0o600); err != nil { // as if the server was killed after it had stored the event
+	if err := os.WriteFile(list, old, 0o600); err != nil { // as if the server was killed after storing the event
 		t.Fatal(err)
 	}
 	if all, read := startAgain(h, nil); !slices.Equal(read, []string{named}) || all[named].Title != "another name" {
@@ -183,7 +183,7 @@ func appendFile(name, text string) error {
 	return err
 }
 
-// changeGeneration changes the lines of a list to those of another store, with a valid checksum.
+// changeGeneration makes the lines of a list belong to another store, with valid checksums.
 func changeGeneration(list string) error {
 	data, err := os.ReadFile(list)
 	var changed []byte

@@ -12,9 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// Tenant is the configuration for the sessions of a tenant. The tokens of a tenant name it. Its
-// sessions, their history and their workspaces are visible only to its tokens and to those without
-// a tenant.
+// Tenant is the configuration for the sessions of a tenant. Its tokens name the tenant. Sessions,
+// history and workspaces of a tenant are visible only to its tokens and to tokens without a tenant.
 type Tenant struct {
 	// Providers are its agents, with the names of [Options].Providers. Their configuration and
 	// history must be separate from those of other tenants.
@@ -47,8 +46,8 @@ func newTenants(opts Options) *tenants {
 	return &tenants{own: &Tenant{opts.Providers, opts.Env}, open: opts.Tenant, known: map[string]*Tenant{}}
 }
 
-// get returns a tenant. If the server has no configuration for tenants, they run with that of the
-// server.
+// get returns a tenant. If the server has no tenant configuration, all tenants share the server's
+// configuration.
 func (t *tenants) get(ctx context.Context, name string) (*Tenant, error) {
 	if name == "" || t.open == nil {
 		return t.own, nil
@@ -91,7 +90,7 @@ func sweep(ctx context.Context, providers []agent.Provider) (total int, err erro
 		if sweeper, ok := p.(agent.Sweeper); ok {
 			n, err := sweeper.Sweep(ctx)
 			if err != nil {
-				return total, fmt.Errorf("sweeping up after the last server: %w", err)
+				return total, fmt.Errorf("ending the processes of the last server: %w", err)
 			}
 			total += n
 		}
@@ -99,8 +98,8 @@ func sweep(ctx context.Context, providers []agent.Provider) (total int, err erro
 	return total, nil
 }
 
-// sees reports whether a caller may see the data of a tenant. Tokens without a tenant are the
-// owner's and see every tenant, except those of agents.
+// sees reports whether a caller may see the data of a tenant. Tokens without a tenant belong to the
+// owner and see all tenants, except for tokens of agents.
 func (p *principal) sees(tenant string) bool {
 	return p.tenant == tenant || p.tenant == "" && p.agentOf == ""
 }

@@ -137,8 +137,8 @@ func TestTenant(t *testing.T) {
 	}
 }
 
-// TestTenant_refused calls every method that names a session with one of another tenant. Each
-// responds as for an unknown session.
+// TestTenant_refused calls every method that names a session with a session of another tenant. The
+// response must equal that for an unknown session.
 func TestTenant_refused(t *testing.T) {
 	w := newTwoTenants(t, true)
 	acme, theirs := w.client(w.tokens["acme"]), w.sessions["globex"]
@@ -179,7 +179,8 @@ func TestTenant_refused(t *testing.T) {
 	w.refused(api.InvalidParams, "tokens.create", api.TokensCreateParams{Role: "admin", Tenant: "acme"})
 }
 
-// TestTenant_resume resumes sessions with the hello of a socket: those of another tenant are answered as unknown ones.
+// TestTenant_resume resumes sessions with the hello of a socket: sessions of another tenant get the
+// response of unknown ones.
 func TestTenant_resume(t *testing.T) {
 	w := newTwoTenants(t, true)
 	socket := w.dial(w.tokens["acme"])
@@ -201,7 +202,8 @@ func TestTenant_resume(t *testing.T) {
 	}
 }
 
-// anySession are methods that accept any session: they have no effect, or show less.
+// anySession are the methods that accept the id of any session, because they have no effect or show
+// less.
 var anySession = strings.Fields(`session.detach budget.list`)
 
 // namesSession reports whether parameters name a session, of the server or of an agent.
@@ -215,8 +217,8 @@ func namesSession(params reflect.Type) bool {
 	return false
 }
 
-// TestTenant_workspace checks that workspaces belong to the tenant that created them, and links to
-// that of the session.
+// TestTenant_workspace checks that a workspace belongs to the tenant that created it, and a link to
+// the tenant of its session.
 func TestTenant_workspace(t *testing.T) {
 	short.SkipQuick(t, "starts git again and again")
 	w := newTwoTenants(t, true)
@@ -272,9 +274,9 @@ func TestTenant_shared(t *testing.T) {
 	}
 }
 
-// TestTenant_alike calls every method that names an object with one of another tenant, and with an
-// unknown one: the responses are alike. A tenant's view of the server does not change with the
-// sessions of another.
+// TestTenant_alike calls every method that names an object with an object of another tenant and
+// with an unknown one: both responses are equal. The sessions of one tenant do not affect the view
+// of another.
 func TestTenant_alike(t *testing.T) {
 	short.SkipQuick(t, "calls every method with sessions of others")
 	w := newTwoTenants(t, true)
@@ -344,8 +346,8 @@ func TestTenant_alike(t *testing.T) {
 	}
 }
 
-// TestLink_alike checks that the holder of a link learns nothing about other sessions: each address answers alike for one that exists and
-// for one that does not.
+// TestLink_alike checks that the holder of a link learns nothing about other sessions: each address
+// responds equally for an existing and an unknown session.
 func TestLink_alike(t *testing.T) {
 	h := newHarness(t)
 	var link api.ShareCreateResult

@@ -20,8 +20,8 @@ type sweeping struct {
 
 func (s *sweeping) Sweep(context.Context) (int, error) { return s.left, s.fails }
 
-// TestTenant_open checks that each tenant is opened once and has its own agents and environment, and that one that cannot be opened gets those
-// of no other tenant.
+// TestTenant_open checks that each tenant is opened once and gets its own agents and environment. A
+// tenant that cannot be opened does not get those of another tenant.
 func TestTenant_open(t *testing.T) {
 	named := func(name string) agent.Provider { return &agenttest.Provider{ProviderName: name} }
 	failed := errors.New("failed")
@@ -100,7 +100,8 @@ func TestTenant_unconfigured(t *testing.T) {
 	}
 }
 
-// TestSweep checks the number of processes that were left, and that the first failure ends the sweep with those before it.
+// TestSweep checks the returned number of killed processes, and that the first failure stops the
+// sweep.
 func TestSweep(t *testing.T) {
 	failed := errors.New("failed")
 	plain, two, three, broken := &agenttest.Provider{}, &sweeping{&agenttest.Provider{}, 2, nil}, &sweeping{&agenttest.Provider{}, 3, nil}, &sweeping{&agenttest.Provider{}, 7, failed}
@@ -112,7 +113,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestSees checks every pair of a caller and a tenant: only the owner's own tokens see more than their tenant.
+// TestSees checks every pair of a caller and a tenant: only the owner's tokens see other tenants.
 func TestSees(t *testing.T) {
 	for _, tt := range []struct {
 		p    principal
@@ -159,7 +160,8 @@ func TestAuditMatches(t *testing.T) {
 	}
 }
 
-// TestQuiet checks in which states a session may be deleted because of a limit: without viewers and work that waits.
+// TestQuiet checks in which states a session may be deleted because of a limit: without viewers and
+// pending work.
 func TestQuiet(t *testing.T) {
 	quietStates := map[session.State]bool{session.Idle: true, session.Ended: true, session.Interrupted: true}
 	for _, state := range []session.State{session.Idle, session.Ended, session.Interrupted, session.Running, session.RequiresAction, session.Failed, session.LostHost, "newer", ""} {

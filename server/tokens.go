@@ -46,14 +46,14 @@ type token struct {
 	Role    string    `json:"role"`
 	Session string    `json:"session,omitempty"`
 	Parent  string    `json:"parent,omitempty"`  // for a cookie: the token from which it was created
-	Account string    `json:"account,omitempty"` // who pays; empty is the id
+	Account string    `json:"account,omitempty"` // the account that pays; "" means the id
 	Tenant  string    `json:"tenant,omitempty"`
 	AgentOf string    `json:"agent_of,omitempty"` // the session whose agent holds it
 	Answers bool      `json:"answers,omitempty"`  // of an agent: it may answer requests
-	Paired  bool      `json:"paired,omitempty"`   // a device that a code let in
-	Port    string    `json:"port,omitempty"`     // of the printed token and its cookies: where it was printed for
+	Paired  bool      `json:"paired,omitempty"`   // created by a pairing code
+	Port    string    `json:"port,omitempty"`     // of the printed token and its cookies: the port for which it was printed
 	Hash    string    `json:"hash"`
-	Node    string    `json:"node,omitempty"` // of a printed one in a cluster: the server that has printed it
+	Node    string    `json:"node,omitempty"` // of a printed token in a cluster: the server that has printed it
 	Created time.Time `json:"created"`
 	Expires time.Time `json:"expires,omitzero"`
 }
@@ -63,16 +63,16 @@ func (t token) expired(now time.Time) bool { return !t.Expires.IsZero() && !now.
 // tokens are the tokens of a server. A secret is shown once and stored as its hash.
 type tokens struct {
 	path   string
-	shared *sharedTokens // with the other servers of a cluster; nil for a server by itself
+	shared *sharedTokens // the tokens of a cluster; nil for a single server
 	now    func() time.Time
-	// ended is called after a token has ended, without the lock.
+	// ended is called after a token has ended, without holding the lock.
 	ended func()
 
 	changing sync.Mutex // held during a change, before mu
 
 	mu    sync.Mutex
 	all   []token
-	place map[string]int // in all, by id
+	place map[string]int // index in all, by id
 	// start is the token created at the start of the server. It is not on disk.
 	start  token
 	held   map[*holding]struct{}
@@ -214,7 +214,8 @@ func (t *tokens) create(tk token, age time.Duration) (token, string, error) {
 	return tk, value, nil
 }
 
-// add stores a new token, without expired ones. It reports whether it has ended the oldest cookie of the new one's token.
+// add stores a new token and drops expired ones. It reports whether it has ended the oldest cookie
+// of the same token.
 func (t *tokens) add(tk token) (ended bool, err error) {
 	t.changing.Lock()
 	defer t.changing.Unlock()
@@ -246,8 +247,8 @@ func (t *tokens) add(tk token) (ended bool, err error) {
 	return ended, nil
 }
 
-// save replaces the file atomically. In a cluster it changes the shared tokens, and releases mu meanwhile. The caller
-// holds changing and mu.
+// save replaces the file atomically. In a cluster it changes the shared tokens instead, and
+// releases mu meanwhile. The caller holds changing and mu.
 func (t *tokens) save(all []token) error {
 	if t.shared != nil {
 		return t.share(all)
@@ -348,7 +349,7 @@ func (tk *token) principal(r role) *principal {
 		agentOf: tk.AgentOf, answers: tk.Answers, cookie: tk.Parent != ""}
 }
 
-// use notes the use of a token, or of a cookie for its token. The caller holds the lock.
+// use records the use of a token; a cookie counts as a use of its token. The caller holds the lock.
 func (t *tokens) use(id string) {
 	if tk, ok := t.find(id); ok {
 		t.used[cmp.Or(tk.Parent, tk.ID)] = t.now()
@@ -371,7 +372,7 @@ func (t *tokens) holds(id string) role {
 func (t *tokens) exchange(value, port string) (cookie string, age time.Duration, err error) {
 	p, err := t.check(value, port)
 	if err == nil && (p.agentOf != "" || p.role == roleHost || p.cookie) {
-		err = errToken // an agent and a machine have no page; a cookie of a cookie would outlive the token
+		err = errToken // agents and machines have no page, and a cookie of a cookie would outlive the token
 	}
 	if err != nil {
 		return "", 0, err

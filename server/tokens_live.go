@@ -11,7 +11,7 @@ import (
 // errToken is the rejection of an unknown or ended token.
 var errToken = session.Fail(api.AuthFailed, "the token is missing, wrong or expired")
 
-// holding is a socket or a stream that lasts as long as its token.
+// holding is a socket or a stream that ends with its token.
 type holding struct {
 	id  string
 	end context.CancelCauseFunc

@@ -18,13 +18,13 @@ type sharedTokens struct {
 	bucket *cluster.Bucket
 	node   string
 	logger *slog.Logger
-	gone   map[string]bool // ids that have ended; an older message about one may follow
+	gone   map[string]bool // ids of ended tokens, because an older message about one may follow
 }
 
 // tokensBucket is the name of the bucket with the tokens, by id.
 const tokensBucket = "TOKENS"
 
-// maxShare is the timeout of a change of shared tokens.
+// maxShare is the timeout of a change of the shared tokens.
 const maxShare = 10 * time.Second
 
 // readTokens reads the tokens from the cluster, or from the data directory of a single server.
@@ -176,8 +176,8 @@ func (t *tokens) learned(e cluster.Entry) (ended bool) {
 	return false
 }
 
-// holder returns the present holder of a token of the cluster. It also finds a token that another server has just
-// created.
+// holder returns the current holder of a token of the cluster. It also finds a token that another
+// server has just created.
 func (t *tokens) holder(ctx context.Context, id string) (*principal, error) {
 	p, err := t.holderNow(id)
 	if err == nil {

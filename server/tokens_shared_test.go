@@ -20,8 +20,8 @@ func sharedEntry(t *testing.T, tk token) cluster.Entry {
 	return cluster.Entry{Key: tk.ID, Value: data}
 }
 
-// TestTokens_learned checks what a server does with messages about tokens in any order: a token that has ended stays so, an unreadable one is
-// not a token, and connections end with their token.
+// TestTokens_learned sends messages about tokens in any order: an ended token stays ended, an
+// unreadable message creates no token, and connections end with their token.
 func TestTokens_learned(t *testing.T) {
 	all := newTokens("")
 	all.shared = &sharedTokens{node: "n", logger: slog.New(slog.DiscardHandler), gone: map[string]bool{}}

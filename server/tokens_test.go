@@ -98,7 +98,7 @@ func ended(f func(context.Context) error) <-chan error {
 func TestRevoked(t *testing.T) {
 	for name, end := range map[string]func(h *harness, session, id, value string){
 		"revoked": func(h *harness, _, id, _ string) { h.call("tokens.revoke", api.TokensRevokeParams{ID: id}, nil) },
-		"expired": func(h *harness, _, id, _ string) { // as by the timer
+		"expired": func(h *harness, _, id, _ string) { // like the timer
 			tk := &h.server.tokens.all[h.server.tokens.place[id]]
 			h.server.tokens.mu.Lock()
 			tk.Expires = h.server.tokens.now().Add(20 * time.Millisecond)
@@ -128,7 +128,7 @@ func TestRevoked(t *testing.T) {
 			for kind, done := range o.closed {
 				select {
 				case err := <-done:
-					if err != nil && kind == "poll" && name != "deleted" { // it returns the end of the session
+					if err != nil && kind == "poll" && name != "deleted" { // the poll returns the end of the session
 						t.Error(err)
 					}
 					if code := websocket.CloseStatus(err); kind == "socket" && code != websocket.StatusPolicyViolation {
@@ -157,7 +157,8 @@ func TestRevoked(t *testing.T) {
 	}
 }
 
-// TestRevoked_call checks that a call on an open socket is checked against the current token, not that of the connect.
+// TestRevoked_call checks that a call on an open socket uses the current access of the token, not
+// that at the time of connecting.
 func TestRevoked_call(t *testing.T) {
 	h := newHarness(t)
 	for name, change := range map[string]func(*token){
@@ -250,7 +251,8 @@ func TestExchange_refused(t *testing.T) {
 	}
 }
 
-// TestTokens_begin checks that the token of the process ends with its cookies and connections when another one replaces it.
+// TestTokens_begin checks that replacing the token of the process ends the old token with its
+// cookies and connections.
 func TestTokens_begin(t *testing.T) {
 	all := newTokens(filepath.Join(t.TempDir(), tokensName))
 	first := all.begin()
@@ -281,7 +283,8 @@ func TestTokens_begin(t *testing.T) {
 	}
 }
 
-// TestExchange_fields checks that a cookie has all access and limits of its token: each field that it does not set.
+// TestExchange_fields checks that a cookie has every access right and limit of its token, by
+// comparing each field.
 func TestExchange_fields(t *testing.T) {
 	tokens, err := openTokens(filepath.Join(t.TempDir(), tokensName))
 	if err != nil {
@@ -289,7 +292,7 @@ func TestExchange_fields(t *testing.T) {
 	}
 	now := time.Now()
 	tokens.now = func() time.Time { return now }
-	own := []string{"ID", "Hash", "Parent", "Created", "Expires", "AgentOf"} // an agent gets no cookie
+	own := []string{"ID", "Hash", "Parent", "Created", "Expires", "AgentOf"} // agents get no cookies
 	made := token{Role: roleViewer.String()}
 	fields := reflect.TypeFor[token]()
 	for i := range fields.NumField() {
@@ -326,7 +329,8 @@ func TestExchange_fields(t *testing.T) {
 	}
 }
 
-// TestPrintedToken_notStored checks that a server whose tokens cannot be stored prints one that is valid until it ends.
+// TestPrintedToken_notStored checks that a server that cannot store its tokens prints a token that
+// is valid until the server ends.
 func TestPrintedToken_notStored(t *testing.T) {
 	h := newHarness(t)
 	path := filepath.Join(h.opts.Dir, tokensName)
@@ -408,7 +412,7 @@ func TestPrintedToken(t *testing.T) {
 	}
 }
 
-// TestTokens_end checks everything that is left of a token when it ends, with its cookies: nothing.
+// TestTokens_end checks that no data of an ended token and its cookies is left.
 func TestTokens_end(t *testing.T) {
 	for name, end := range map[string]func(*tokens, token) error{
 		"revoked": func(all *tokens, tk token) error { return all.revoke(tk.ID) },
@@ -460,7 +464,8 @@ func TestTokens_end(t *testing.T) {
 	}
 }
 
-// TestTokens_expiry checks that every token that expires ends its connections, on time, and that this is reported each time.
+// TestTokens_expiry checks that every expiring token ends its connections at the right time, and
+// that each end is reported.
 func TestTokens_expiry(t *testing.T) {
 	path := filepath.Join(t.TempDir(), tokensName)
 	synctest.Test(t, func(t *testing.T) {
@@ -490,7 +495,7 @@ func TestTokens_expiry(t *testing.T) {
 	})
 }
 
-// TestTokens_holds checks the role of a token by its id: a link to a session has none.
+// TestTokens_holds checks the role that belongs to the id of a token; a link to a session has none.
 func TestTokens_holds(t *testing.T) {
 	all := newTokens(filepath.Join(t.TempDir(), tokensName))
 	for _, tt := range []struct {
@@ -510,7 +515,8 @@ func TestTokens_holds(t *testing.T) {
 	}
 }
 
-// TestBody_limits checks that a body is limited before the caller is known, and by role and method afterwards.
+// TestBody_limits checks the limits of a body before the caller is known, and afterwards by role
+// and method.
 func TestBody_limits(t *testing.T) {
 	h := newHarness(t)
 	viewer, err := h.server.CreateToken("v", "viewer", 0)
@@ -662,7 +668,8 @@ func TestTries(t *testing.T) {
 	}
 }
 
-// TestBadTokens checks that wrong tokens are counted and logged by the address that a trusted proxy reports.
+// TestBadTokens checks that wrong tokens are counted and logged by the client address that a
+// trusted proxy reports.
 func TestBadTokens(t *testing.T) {
 	h := newHarness(t, func(o *Options) { o.TrustedProxies = []string{"127.0.0.1"} })
 	try := func(forwarded, token string) int {

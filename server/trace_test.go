@@ -59,7 +59,7 @@ func (s spans) named(name string) tracetest.SpanStub {
 	return tracetest.SpanStub{}
 }
 
-// above returns the names of a span and its ancestors, up to the caller's.
+// above returns the names of a span and its ancestors, up to the caller's span.
 func (s spans) above(name string) string {
 	s.t.Helper()
 	span := s.named(name)
@@ -189,7 +189,8 @@ func TestTrace_socket(t *testing.T) {
 	}
 }
 
-// TestTrace_off checks that without a provider no caller's trace reaches the agent or the log.
+// TestTrace_off checks that a server without a tracer provider passes a caller's trace neither to
+// the agent nor to the log.
 func TestTrace_off(t *testing.T) {
 	r := newTraced(t, false)
 	id := r.connect()

@@ -112,7 +112,7 @@ func (h *harness) post(method string, params any) (json.RawMessage, *api.ErrorOb
 	return nil, &e.Error
 }
 
-// scene is a session in which every method has an effect.
+// scene is a session in a state in which every method has an effect.
 type scene struct {
 	session, task, request, question, queued, prompt, agentID, token string
 }
@@ -193,7 +193,7 @@ func (s scene) params() map[string]any {
 	}
 }
 
-// want are the reasons of methods that fail in a scene.
+// want are the expected reasons of methods that fail in a scene.
 var want = map[string]api.Reason{
 	"session.archive": api.Conflict, "session.continue": api.Conflict, "session.handBack": api.Unsupported,
 	"budget.remove": api.Conflict, "webhooks.test": api.Conflict, "webhooks.remove": api.Conflict,
@@ -203,17 +203,17 @@ var want = map[string]api.Reason{
 	"workspace.restore": api.Unsupported, "workspace.branch": api.Unsupported, "workspace.merge": api.Unsupported, "workspace.push": api.Unsupported,
 	"workspace.remove": api.Unsupported, "review.comment": api.Unsupported, "review.send": api.Unsupported,
 	"review.update": api.InvalidParams, "review.remove": api.InvalidParams,
-	// This server has neither; preview_test.go and push_test.go have one.
+	// This server has neither; preview_test.go and push_test.go test them.
 	"preview.open": api.Unsupported, "push.subscribe": api.Unsupported, "push.test": api.Unsupported, "push.answer": api.Conflict,
-	// The scripted agent keeps no settings; settings_test.go has one that does.
+	// The scripted agent keeps no settings; settings_test.go tests one that does.
 	"rules.list": api.Unsupported, "rules.add": api.Unsupported, "rules.remove": api.Unsupported, "mcp.configured": api.Unsupported, "mcp.configure": api.Unsupported, "mcp.unconfigure": api.Unsupported,
 }
 
-// last are the methods that end objects that others need, in order.
+// last are the methods that end objects which other methods need, in order.
 var last = []string{"queue.remove", "permission.respond", "question.respond", "task.stop", "session.interrupt", "session.disconnect", "session.delete"}
 
-// TestMethods calls every method over the WebSocket and over HTTP. The results have the members of testdata/results.txt: those
-// present each time, with their values if these are words.
+// TestMethods calls every method over the WebSocket and over HTTP. The results have the members in
+// testdata/results.txt: those that are always present, with their values if these are words.
 func TestMethods(t *testing.T) {
 	results := map[string][]string{}
 	for _, transport := range []string{"websocket", "http"} {
@@ -235,7 +235,7 @@ func TestMethods(t *testing.T) {
 				}
 				result, e := call(m.Name, p)
 				if !ok && e != nil && e.Data.Reason != session.InternalError {
-					return // it was reached; its own test covers the parameters
+					return // the call reached the method, whose own test covers the parameters
 				}
 				if reason != "" {
 					if e == nil || e.Data.Reason != reason {
@@ -269,10 +269,11 @@ func TestMethods(t *testing.T) {
 	checkResults(t, results)
 }
 
-// plainWord matches values that are the same each time: no ids, times and paths.
+// plainWord matches values that are the same in every run: no ids, times and paths.
 var plainWord = regexp.MustCompile(`^[A-Za-z_ ,:()-]{1,60}$`)
 
-// members returns the members of a result with a value, as paths; unless other is nil, only those that it has as well.
+// members returns the non-empty members of a result as paths. If other is not nil, it returns only
+// members that other contains too.
 func members(t *testing.T, result json.RawMessage, other []string) []string {
 	t.Helper()
 	var v any
@@ -315,7 +316,8 @@ func members(t *testing.T, result json.RawMessage, other []string) []string {
 	return list
 }
 
-// checkResults compares with testdata/results.txt. With -update it also keeps the members of this run.
+// checkResults compares with testdata/results.txt. With -update it also stores the members of this
+// run.
 func checkResults(t *testing.T, results map[string][]string) {
 	t.Helper()
 	const path = "testdata/results.txt"
@@ -375,8 +377,8 @@ func TestEvents_transports(t *testing.T) {
 	}
 }
 
-// TestSocket_order detaches and attaches a session without waiting for the response in between,
-// like a page that switches between two views of a session.
+// TestSocket_order detaches and attaches a session without waiting for the responses in between, as
+// a page does that switches between two views of a session.
 func TestSocket_order(t *testing.T) {
 	h := newHarness(t)
 	id := h.connect()

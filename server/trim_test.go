@@ -46,8 +46,8 @@ func kept(t *testing.T, store *eventlog.Store, name string) uint64 {
 	return last.Seq - first + 1
 }
 
-// TestOutbox_trim checks that the outbox does not grow without limit, that a new start still knows
-// its events, and that another server that wrote less continues after the trimming.
+// TestOutbox_trim checks that the outbox does not grow without limit, that the events are known
+// after a restart, and that another server that wrote less continues after the trimming.
 func TestOutbox_trim(t *testing.T) {
 	store := openTestStore(t)
 	st := session.StoreOf(store)

@@ -238,8 +238,8 @@ func TestWebhook_redirect(t *testing.T) {
 	}
 }
 
-// TestWebhook_crash checks that an event with a stored session record but no outbox row is sent
-// after the next start.
+// TestWebhook_crash checks that an event whose record is in the session's log but not in the outbox
+// is sent after the next start.
 func TestWebhook_crash(t *testing.T) {
 	clock := newFakeClock()
 	r := newReceiver(t, clock)
@@ -283,7 +283,7 @@ func TestWebhook_crash(t *testing.T) {
 	}
 }
 
-// TestWebhook_methods checks who may set webhooks and their addresses, and the test call.
+// TestWebhook_methods checks who may set webhooks, which addresses are allowed, and the test call.
 func TestWebhook_methods(t *testing.T) {
 	clock := newFakeClock()
 	r := newReceiver(t, clock)
@@ -371,8 +371,9 @@ func TestHookCommand(t *testing.T) {
 	}
 }
 
-// TestWebhook_stop checks the position of a webhook after a call: past an accepted event, also while
-// the server stops, and before one with a failed call, which is sent after the next start.
+// TestWebhook_stop checks the position of a webhook after a call: after an accepted event, also
+// while the server stops, and before an event whose call failed, which is sent after the next
+// start.
 func TestWebhook_stop(t *testing.T) {
 	h := webhookHarness(t, newFakeClock())
 	data, err := json.Marshal(webhook.Event{ID: "e", Type: webhook.TurnDone, SessionID: "s-1", Seq: 1})

@@ -22,8 +22,8 @@ import (
 // webhooksName is the file that holds the webhooks with their secrets and cursors.
 const webhooksName = "webhooks.json"
 
-// The times of retries: the first wait, which doubles, the longest, and the time after which an
-// event is dropped. A command is dropped after commandTries.
+// The times of retries: the first wait, which doubles each time; the longest wait; and the time
+// after which an event is dropped. A command is dropped after commandTries.
 const (
 	firstRetry   = time.Second
 	lastRetry    = 5 * time.Minute
@@ -44,10 +44,10 @@ type subscriber struct {
 	Cursor    uint64    `json:"cursor"` // the last processed event of the outbox
 	Push      *pushed   `json:"push,omitempty"`
 	LastError string    `json:"last_error,omitempty"`
-	skipped   bool      // its next events were trimmed
+	skipped   bool      // the next events were trimmed
 }
 
-// delivery is a webhook in service.
+// delivery is the running delivery of a webhook.
 type delivery struct {
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -68,7 +68,7 @@ type webhooks struct {
 	runs map[string]delivery
 }
 
-// openWebhooks reads the webhooks; start serves them.
+// openWebhooks reads the webhooks; start begins the deliveries.
 func openWebhooks(ctx context.Context, s *Server) (*webhooks, error) {
 	h := &webhooks{opts: s.opts, srv: s, path: filepath.Join(s.opts.Dir, webhooksName), client: notify.New(s.opts.WebhookNetworks, s.opts.roots), runs: map[string]delivery{}}
 	var err error
@@ -111,7 +111,7 @@ func (h *webhooks) read(data []byte) error {
 	return nil
 }
 
-// start serves all webhooks.
+// start begins the deliveries of all webhooks.
 func (h *webhooks) start() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -124,7 +124,7 @@ func (h *webhooks) start() {
 	}
 }
 
-// serve starts the calls of a webhook. The lock is held.
+// serve starts the deliveries of a webhook. The caller holds the lock.
 func (h *webhooks) serve(k subscriber) {
 	if !h.active(k) {
 		return
@@ -142,7 +142,7 @@ func (h *webhooks) serve(k subscriber) {
 	})
 }
 
-// active reports whether calls are made for a webhook or a browser.
+// active reports whether deliveries to a webhook or a browser are running.
 func (h *webhooks) active(k subscriber) bool { return k.Enabled && (k.Push == nil || h.push != nil) }
 
 // list returns all webhooks and subscriptions.
@@ -199,7 +199,7 @@ func (h *webhooks) loop(ctx context.Context, k subscriber) {
 				k.skipped = false
 				continue
 			}
-			changed = nil // it could not be read to its end
+			changed = nil // the outbox was not read to its end
 		}
 		var again <-chan time.Time
 		if changed == nil {
@@ -239,7 +239,7 @@ func (h *webhooks) deliver(ctx context.Context, k *subscriber, stored eventlog.E
 		k.LastError = err.Error()
 		h.keep(*k)
 		if h.opts.now().Sub(began) >= k.giveUp() || errors.Is(err, errFinal) || k.ID == commandID && try >= commandTries {
-			h.srv.logger.Error("an event was given up", "webhook", k.ID, "event", ev.ID, "err", err)
+			h.srv.logger.Error("an event was abandoned", "webhook", k.ID, "event", ev.ID, "err", err)
 			break
 		}
 		select {
@@ -263,12 +263,12 @@ func (h *webhooks) skip(ctx context.Context, k *subscriber) {
 		h.srv.logger.Warn("the outbox cannot be read", "webhook", k.ID, "err", err)
 		return
 	}
-	h.srv.logger.Error("events were lost: a webhook was too far back", "webhook", k.ID, "count", next-k.Cursor)
+	h.srv.logger.Error("events were lost: a webhook was too far behind", "webhook", k.ID, "count", next-k.Cursor)
 	k.Cursor, k.skipped = next, true
 	h.keep(*k)
 }
 
-// giveUp returns the time after which an event is dropped.
+// giveUp returns the age at which an event is dropped.
 func (k *subscriber) giveUp() time.Duration {
 	if k.Push != nil {
 		return pushTTL
@@ -290,11 +290,11 @@ func (h *webhooks) drop(id string) {
 	}
 }
 
-// finishTime is the time that a running call has when the server stops, so that an accepted event
+// finishTime is the time that a running call gets when the server stops, so that an accepted event
 // is not sent again.
 const finishTime = 3 * time.Second
 
-// finish makes a call that does not end at once with ctx.
+// finish runs a call that may continue for finishTime after ctx has ended.
 func (h *webhooks) finish(ctx context.Context, k *subscriber, ev webhook.Event) error {
 	call, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -319,7 +319,7 @@ func (h *webhooks) call(ctx context.Context, k *subscriber, ev webhook.Event) er
 	}
 	if k.Push != nil {
 		if k.Push.Account != ownerAccount && h.srv.tokens.holds(k.Push.Account) == roleNone {
-			return errGone // its token was revoked, or has expired
+			return errGone // the token was revoked or has expired
 		}
 		_, err := h.pushOne(ctx, k.Push, ev)
 		return err
@@ -343,11 +343,12 @@ func (h *webhooks) keep(k subscriber) {
 	}
 	h.all[i].Cursor, h.all[i].LastError = k.Cursor, k.LastError
 	if err := h.save(); err != nil {
-		h.srv.logger.Warn("the cursor of a webhook was not stored; its last event may come again", "err", err)
+		h.srv.logger.Warn("the cursor of a webhook was not stored; its last event may be repeated", "err", err)
 	}
 }
 
-// save replaces the file atomically, or writes the changes to the cluster. The lock is held.
+// save replaces the file atomically, or writes the changes to the cluster. The caller holds the
+// lock.
 func (h *webhooks) save() error {
 	if h.shared != nil {
 		return h.saveShared()

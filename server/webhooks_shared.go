@@ -38,7 +38,7 @@ type position struct {
 	LastError string `json:"last_error,omitempty"`
 }
 
-// share reads the webhooks of the cluster, and learns of their changes.
+// share reads the webhooks of the cluster, and follows their changes.
 func (h *webhooks) share(ctx context.Context, c *cluster.Cluster) error {
 	bucket, err := c.Bucket(ctx, hooksBucket, 0)
 	if err != nil {
@@ -51,12 +51,12 @@ func (h *webhooks) share(ctx context.Context, c *cluster.Cluster) error {
 	return nil
 }
 
-// learn applies a change by a server.
+// learn applies a change in the bucket.
 func (h *webhooks) learn(e cluster.Entry) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if e.Key == pushKeyKey || bytes.Equal(h.shared.known[e.Key], e.Value) && e.Value != nil {
-		return // it is from here
+		return // this server made the change
 	}
 	if id, ok := strings.CutPrefix(e.Key, positionPrefix); ok {
 		h.learnPosition(id, e)
@@ -95,7 +95,7 @@ func (h *webhooks) learn(e cluster.Entry) {
 	}
 }
 
-// learnPosition applies the position that another server has written. The lock is held.
+// learnPosition applies the position that another server has stored. The caller holds the lock.
 func (h *webhooks) learnPosition(id string, e cluster.Entry) {
 	if e.Value == nil {
 		delete(h.shared.known, e.Key)
@@ -107,7 +107,7 @@ func (h *webhooks) learnPosition(id string, e cluster.Entry) {
 	}
 }
 
-// place sets the position of a webhook. The lock is held.
+// place sets the position of a webhook. The caller holds the lock.
 func (h *webhooks) place(i int, data []byte) {
 	var p position
 	if json.Unmarshal(data, &p) == nil {
@@ -115,7 +115,7 @@ func (h *webhooks) place(i int, data []byte) {
 	}
 }
 
-// end stops the calls of a webhook without waiting. The lock is held.
+// end stops the deliveries of a webhook without waiting. The caller holds the lock.
 func (h *webhooks) end(id string) {
 	if run, ok := h.runs[id]; ok {
 		run.cancel()
@@ -133,7 +133,7 @@ func (h *webhooks) values() (map[string][]byte, error) {
 		}
 		values[positionPrefix+k.ID] = p
 		if k.ID == commandID {
-			continue // it is a setting of each server
+			continue // the command is a setting of each server
 		}
 		k.Cursor, k.LastError = 0, ""
 		if values[hookPrefix+k.ID], err = json.Marshal(k); err != nil {
@@ -143,7 +143,7 @@ func (h *webhooks) values() (map[string][]byte, error) {
 	return values, nil
 }
 
-// saveShared writes the changes of this server. The lock is held.
+// saveShared writes the changes of this server. The caller holds the lock.
 func (h *webhooks) saveShared() error {
 	values, err := h.values()
 	if err != nil {
@@ -203,7 +203,7 @@ func (h *webhooks) leadWith(ctx context.Context, k subscriber, lease *cluster.Le
 		case <-stop:
 		}
 	}()
-	e, err := h.shared.bucket.Get(ctx, positionPrefix+k.ID) // newer than what was learned
+	e, err := h.shared.bucket.Get(ctx, positionPrefix+k.ID) // it may be newer than the followed changes
 	switch {
 	case err == nil:
 		var p position

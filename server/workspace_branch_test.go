@@ -18,8 +18,8 @@ func (r *repoHarness) branch(session string) api.WorkspaceBranchResult {
 	return b
 }
 
-// TestWorkspace_branch brings the work of a session home: a hunk is reverted and brought back, one is committed, then the
-// branch is pushed and merged.
+// TestWorkspace_branch reverts a hunk and restores it, commits another one, then pushes and merges
+// the branch.
 func TestWorkspace_branch(t *testing.T) {
 	short.SkipQuick(t, "starts git again and again")
 	r := newRepoHarness(t)
@@ -52,7 +52,7 @@ func TestWorkspace_branch(t *testing.T) {
 	if b := r.branch(id); b.Branch != ws.Branch || b.Target != "main" || b.Ahead != 1 || b.Behind != 0 || b.URL != remote || b.Pushed || b.CompareURL != "" {
 		t.Errorf("the branch is %+v", b)
 	}
-	r.refused(api.Conflict, "workspace.merge", api.WorkspaceMergeParams{SessionID: id, Target: "main"}) // a hunk is not committed
+	r.refused(api.Conflict, "workspace.merge", api.WorkspaceMergeParams{SessionID: id, Target: "main"}) // an uncommitted hunk is left
 	r.call("workspace.commit", api.WorkspaceCommitParams{SessionID: id, Message: "The rest"}, nil)
 	r.refused(api.InvalidParams, "workspace.push", api.WorkspacePushParams{SessionID: id, URL: remote + "x"})
 	r.call("workspace.push", api.WorkspacePushParams{SessionID: id, URL: remote}, nil)
@@ -67,7 +67,8 @@ func TestWorkspace_branch(t *testing.T) {
 	}
 }
 
-// TestWorkspace_waited checks that the time in which a request waited for a person is in the result of its turn.
+// TestWorkspace_waited checks that the result of a turn contains the time in which a request waited
+// for a person.
 func TestWorkspace_waited(t *testing.T) {
 	short.SkipQuick(t, "starts git again and again")
 	r := newRepoHarness(t)

@@ -8,9 +8,9 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// A Spawner decides where the program of an agent runs. This one would run it in a container; it
-// keeps the directory and passes only the names of the environment variables, because values do not
-// belong into arguments.
+// This example shows a Spawner that would run the program of an agent in a container. It keeps the
+// directory and passes only the names of the environment variables, because values do not belong in
+// arguments.
 func ExampleFunc() {
 	container := func(next spawn.Spawner) spawn.Spawner {
 		return spawn.Func(func(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {

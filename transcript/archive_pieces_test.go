@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestPieceOfAnotherName reads a piece that holds the content of another checksum: the piece is damaged.
-func TestPieceOfAnotherName(t *testing.T) {
+// TestPieceWithWrongContent reads a piece that holds the content of another checksum: the piece is damaged.
+func TestPieceWithWrongContent(t *testing.T) {
 	a := OpenArchive(t.TempDir())
 	one, two := sumOf([]byte("one")), sumOf([]byte("two"))
 	for _, text := range []string{"one", "two"} {

@@ -139,7 +139,7 @@ func begins(path string, v *FileVersion) (bool, error) {
 	return n == v.Size && hex.EncodeToString(sum.Sum(nil)) == v.SHA256, err
 }
 
-// unpack writes a version to a temporary file and renames it after the checksum matches.
+// unpack writes a version to a temporary file and renames it when the checksum matches.
 func (a *Archive) unpack(ctx context.Context, to *Dir, v *FileVersion, path string) error {
 	if err := to.files.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("transcript: %w", err)
@@ -187,7 +187,7 @@ func (a *Archive) contents(ctx context.Context, v *FileVersion, use func([]byte)
 		}
 	}
 	if hex.EncodeToString(sum.Sum(nil)) != v.SHA256 {
-		return &DamageError{a.dir, errors.New("the pieces of a file are right and the file is not")}
+		return &DamageError{a.dir, errors.New("the pieces of a file are correct, but the file is not")}
 	}
 	return nil
 }

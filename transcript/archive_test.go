@@ -267,8 +267,8 @@ func TestRestoreDamaged(t *testing.T) {
 	}
 }
 
-// TestArchive_damagedNote checks that a damaged note costs only what it lists alone: the damage is reported, the rest is restored, and the next
-// save lists the files again.
+// TestArchive_damagedNote checks that a damaged note affects only the files that no other note
+// lists: the damage is reported, the rest is restored, and the next save lists these files again.
 func TestArchive_damagedNote(t *testing.T) {
 	for name, harm := range map[string]func([]byte) []byte{
 		"cut": func(b []byte) []byte { return b[:len(b)/2] }, "empty": func([]byte) []byte { return nil }, "a changed byte": func(b []byte) []byte { b[len(b)/2] ^= 1; return b },

@@ -33,7 +33,7 @@ func lostLine(text string) Severity {
 }
 
 // weight returns the severity of an oversized line. The API rejects a message of that size; other
-// content of the line only slows its readers down.
+// oversized content only slows readers down.
 func (x *examination) weight(l *fileLine) Severity {
 	link := linkOrNil(l.entry)
 	if link == nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/filled"
 )
 
-// TestFilled checks that each field of what is stored survives, and that each field of a list entry is in its JSON.
+// TestFilled checks that each stored field is read back, and that each field of a list entry is in
+// its JSON.
 func TestFilled(t *testing.T) {
 	filled.JSON[saveNote](t)
 	filled.JSON[Trashed](t)

@@ -24,7 +24,7 @@ type FollowOptions struct {
 	Interval time.Duration
 }
 
-// defaultInterval is short for a person and long for a machine.
+// defaultInterval is short enough for a person and long enough to cost little CPU time.
 const defaultInterval = 250 * time.Millisecond
 
 // ErrTruncated is returned when the file of a followed session became shorter or was replaced.

@@ -135,7 +135,7 @@ func FuzzMatch(f *testing.F) {
 	})
 }
 
-// writings returns JSON encodings of a text: plain, and with everything escaped.
+// writings returns JSON encodings of a text: plain, and with all characters escaped.
 func writings(t *testing.T, text string) [][]byte {
 	t.Helper()
 	plain, err := encode(text)

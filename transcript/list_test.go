@@ -136,9 +136,9 @@ func git(t *testing.T, dir string, args ...string) {
 	}
 }
 
-// TestListLeavesOut compares omitted files with the official SDK: sessions that continue elsewhere,
+// TestListOmits compares omitted files with the official SDK: sessions that continue elsewhere,
 // that programs started, that are not sessions.
-func TestListLeavesOut(t *testing.T) {
+func TestListOmits(t *testing.T) {
 	o := startOfficial(t)
 	dir := transcript.Open(o.config)
 	project := filepath.Join(o.config, "projects", "-p")

@@ -35,7 +35,7 @@ type Repair struct {
 type Change struct {
 	Fault  Fault  `json:"fault"`
 	Path   string `json:"path"`             // of the file that was repaired
-	Line   int    `json:"line"`             // in that file; 0 for a line that it does not have
+	Line   int    `json:"line"`             // in that file; 0 for an added line
 	Action string `json:"action"`           // removed, changed, added
 	Note   string `json:"note"`             // for people
 	Before string `json:"before,omitempty"` // the line; "" if it was added

@@ -144,9 +144,9 @@ func TestRepairGlued(t *testing.T) {
 	}
 }
 
-// TestRepair_beside copies the other files of a session, except the mark that it is archived and
+// TestRepair_otherFiles copies the other files of a session, except the mark that it is archived and
 // the history of files, which stay with the original.
-func TestRepair_beside(t *testing.T) {
+func TestRepair_otherFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "projects", "-home-dev-project")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -211,7 +211,7 @@ func checkSendable(t *testing.T, messages []*transcript.Message) {
 	}
 }
 
-// TestRepairAnything damages the sessions of the corpus in many ways at once. The repaired sessions
+// TestRepairManyFaults damages the sessions of the corpus in many ways at once. The repaired sessions
 // have no fault, and a second repair finds no fault.
 func TestRepairAnything(t *testing.T) {
 	short.SkipQuick(t, "repairs many sessions")

@@ -34,7 +34,7 @@ func gluedLine(text string) string {
 			if i <= 0 {
 				break
 			}
-			// Inside a line such a text follows one of these.
+			// Such a text inside of a line follows one of these characters.
 			if bytes.IndexByte([]byte(`:,[\"`), b[i-1]) < 0 {
 				tried++
 				if _, ok := checkObject(text[i:]); ok {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// renames records the names that Rename gives.
+// renames records the target names of Rename.
 type renames struct {
 	fileSystem
 	to []string

@@ -46,7 +46,8 @@ func ExampleReplays() {
 	// Output: false true
 }
 
-// TestReplays_model compares with a plain list: an event is seen if it arrived within the last two windows, both ends included.
+// TestReplays_model compares Replays with a simple list: an event was seen if it arrived within the
+// last two windows, including both ends.
 func TestReplays_model(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 0))

@@ -17,12 +17,13 @@ type Branch struct {
 	Target string // the branch to compare with and to merge into; empty if there is none
 	Ahead  int    // commits that only the branch has
 	Behind int    // commits that only the target has
-	Remote string // the name of the remote; empty if there is none
-	URL    string // the address to push to, as the repository names it
+	Remote string // the name of the remote; "" if there is none
+	URL    string // the address to push to, as in the repository's configuration
 	Pushed bool   // the remote had the checked out commit when it was last pushed or fetched
 }
 
-// Branch returns the position of the checked out branch. It starts no program of the repository and uses no network.
+// Branch returns the position of the checked out branch. It runs no program of the repository and
+// uses no network.
 func (t *Tree) Branch(ctx context.Context) (Branch, error) {
 	head, name := t.Head(ctx)
 	target, err := t.targetOf(ctx, name)
@@ -47,7 +48,7 @@ func (t *Tree) Branch(ctx context.Context) (Branch, error) {
 			break
 		}
 	}
-	there, _ := t.m.git.line(ctx, t.dir, "rev-parse", "--verify", "--quiet", "refs/remotes/"+b.Remote+"/"+name) // never pushed
+	there, _ := t.m.git.line(ctx, t.dir, "rev-parse", "--verify", "--quiet", "refs/remotes/"+b.Remote+"/"+name) // fails if the branch was never pushed
 	b.Pushed = there != "" && there == head
 	return b, nil
 }
@@ -72,7 +73,7 @@ func (t *Tree) targetOf(ctx context.Context, branch string) (string, error) {
 // remote returns the remote of the target, or the only one, or origin.
 func (t *Tree) remote(ctx context.Context, target string) string {
 	out, err := t.m.git.line(ctx, t.dir, "config", "--get-regexp", "--name-only", `^remote\..*\.url$`)
-	if err != nil { // none
+	if err != nil { // there is none
 		return ""
 	}
 	var all []string
@@ -98,10 +99,11 @@ type Merged struct {
 	Target      string
 	Commit      string
 	Commits     int
-	FastForward bool // the target got the commits as they are, without a merge commit
+	FastForward bool // the target got the existing commits, without a merge commit
 }
 
-// ConflictError is returned by [Tree.Merge] if the branches change the same lines. Nothing has changed then.
+// ConflictError is returned by [Tree.Merge] if the branches change the same lines. Merge has then
+// changed nothing.
 type ConflictError struct {
 	Target string
 	Files  []string // at most 20
@@ -196,7 +198,7 @@ func (t *Tree) mergeable(ctx context.Context, g *guard, target string) error {
 	return err
 }
 
-// mergeCommit returns the commit that the target gets: the checked out one, or a new merge commit.
+// mergeCommit returns the new commit of the target: the checked out one, or a merge commit.
 func (t *Tree) mergeCommit(ctx context.Context, g *guard, b Branch) (string, error) {
 	if b.Behind == 0 {
 		return t.m.commitOf(ctx, t.dir, "HEAD")
@@ -248,7 +250,7 @@ func (t *Tree) Push(ctx context.Context, url string) (Pushed, error) {
 	if err := t.borrow(ctx, dir); err != nil {
 		return Pushed{}, err
 	}
-	// Below the data directory there is no other repository, and this one has no programs.
+	// The data directory contains no other repository, and this one has no programs.
 	out, err := t.m.git.run(ctx, command{dir: dir, guard: &guard{}, hooks: true, both: true, max: 1 << 20,
 		env:  []string{"GIT_DIR=" + dir, "GIT_ALLOW_PROTOCOL=https:ssh:file"},
 		args: []string{"push", "--porcelain", "--no-recurse-submodules", "--end-of-options", t.address(url), commit + ":refs/heads/" + b.Name}})
@@ -261,7 +263,8 @@ func (t *Tree) Push(ctx context.Context, url string) (Pushed, error) {
 	return Pushed{Remote: b.Remote, Branch: b.Name, Output: strings.ToValidUTF8(string(out), "\uFFFD")}, nil
 }
 
-// address returns the address of a remote for another directory: a relative path is one below the repository.
+// address returns the address of a remote for use in another directory: a relative path becomes one
+// below the repository.
 func (t *Tree) address(url string) string {
 	if strings.Contains(url, ":") || filepath.IsAbs(url) {
 		return url
@@ -279,7 +282,7 @@ func (t *Tree) borrow(ctx context.Context, dir string) error {
 	if err := os.MkdirAll(info, 0o700); err != nil {
 		return fmt.Errorf("workspace: %w", err)
 	}
-	// A quoted path may have any character.
+	// A quoted path may contain any character.
 	alternates := strconv.Quote(filepath.ToSlash(filepath.Join(t.common, "objects"))) + "\n"
 	if err := os.WriteFile(filepath.Join(info, "alternates"), []byte(alternates), 0o600); err != nil {
 		return fmt.Errorf("workspace: %w", err)

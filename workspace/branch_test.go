@@ -29,7 +29,7 @@ func (w *world) change(t *Tree, name, text string) {
 	}
 }
 
-// ahead commits in the user's checkout, with its other changes left as they are.
+// ahead commits in the user's checkout and leaves its other changes as they are.
 func (w *world) ahead(name, text string) {
 	w.Helper()
 	w.write("repo/"+name, text)
@@ -95,7 +95,7 @@ func TestMerge(t *testing.T) {
 	w.consistent()
 }
 
-// TestMergeRefused checks that a merge which cannot be made changes nothing.
+// TestMergeRefused checks that a merge that cannot be made changes nothing.
 func TestMergeRefused(t *testing.T) {
 	short.SkipQuick(t, "starts git again and again")
 	w := newWorld(t)
@@ -190,7 +190,8 @@ func TestPush(t *testing.T) {
 	}
 }
 
-// TestCommitHunks checks that a commit has the chosen hunks only, and that the others and the rest of the index stay.
+// TestCommitHunks checks that a commit contains only the chosen hunks, and that the others and the
+// rest of the index stay.
 func TestCommitHunks(t *testing.T) {
 	short.SkipQuick(t, "runs git many times")
 	w := newWorld(t)

@@ -17,8 +17,8 @@ type CommitOptions struct {
 	// Files are the paths to commit, as [Tree.Diff] names them; nil commits all that differ from
 	// HEAD.
 	Files []string
-	// Hunks are the ids of the hunks to commit of a file, as [Tree.Diff] names them against HEAD, by
-	// path. A file without an entry is committed whole; one with an empty list is not.
+	// Hunks maps a path to the ids of the hunks to commit, as [Tree.Diff] names them against HEAD.
+	// A file without an entry is committed completely; a file with an empty list is not committed.
 	Hunks map[string][]string
 	// Session, unless empty, is the value of the added trailer "Parley-Session".
 	Session string
@@ -26,7 +26,7 @@ type CommitOptions struct {
 
 // Committed is the commit that [Tree.Commit] has made, with the files in it and the output of hooks.
 type Committed struct {
-	Commit string // its id
+	Commit string // the id of the commit
 	Branch string // empty for a detached HEAD
 	Files  []string
 	Output string // of hooks
@@ -72,7 +72,7 @@ func (t *Tree) Commit(ctx context.Context, o CommitOptions) (Committed, error) {
 
 func checkMessage(o CommitOptions) error {
 	if strings.TrimSpace(o.Message) == "" || len(o.Message) > maxMessage || strings.ContainsRune(o.Message, 0) {
-		return invalid("the message of the commit is empty, too long, or no text")
+		return invalid("the message of the commit is empty, too long, or not text")
 	}
 	if o.Session != "" && (checkName("session", o.Session) != nil || strings.TrimSpace(o.Session) != o.Session) {
 		return invalid("session %q", o.Session)
@@ -95,7 +95,7 @@ func (t *Tree) committing(ctx context.Context, g *guard, o CommitOptions) ([]str
 	return files, parts, err
 }
 
-// named returns the paths to commit of a diff: those of the list, or all.
+// named returns the paths of a diff to commit: those in the list, or all.
 func (t *Tree) named(ctx context.Context, g *guard, d Diff, named []string) ([]string, error) {
 	for _, left := range d.Left {
 		if left.Why == NeedsFilter && (named == nil || slices.Contains(named, left.Path)) {

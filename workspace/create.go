@@ -193,7 +193,8 @@ func (m *Manager) undo(ctx context.Context, r record) error {
 		return err
 	}
 	if r.NewBranch {
-		// Only if it still is at its start and is not checked out: then it has no commits.
+		// Only if the branch is still at its start and is not checked out, because then it has no
+		// commits.
 		list, err := m.git.line(ctx, r.CommonDir, "worktree", "list", "--porcelain")
 		if err != nil || strings.Contains(list+"\n", "\nbranch refs/heads/"+r.Branch+"\n") {
 			return errors.Join(err, m.forget(r.ID))
@@ -214,7 +215,7 @@ func (m *Manager) dropWorktree(r record, dir string) error {
 	if err := os.RemoveAll(m.adminDir(r)); err != nil {
 		return fmt.Errorf("workspace: %w", err)
 	}
-	_ = os.Remove(filepath.Dir(m.adminDir(r))) // as git does after the last one
+	_ = os.Remove(filepath.Dir(m.adminDir(r))) // like git after the last worktree
 	return nil
 }
 

@@ -17,7 +17,7 @@ var gitVariables = []string{
 }
 
 // gitEnv returns the environment of git. Git does not prompt, starts no editor, and fetches no
-// objects: an object that a partial clone lacks is an error.
+// objects: a missing object of a partial clone is an error.
 func gitEnv(environ []string) []string {
 	env := slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
 		name, _, ok := strings.Cut(entry, "=")

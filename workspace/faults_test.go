@@ -14,17 +14,19 @@ import (
 
 var errFault = errors.New("git was stopped by the test")
 
-// faultyOp is an operation of a manager. It is called again and again, with one more command of git that works each time.
+// faultyOp is an operation of a manager. A test repeats it, and lets one more command of git
+// succeed each time.
 type faultyOp struct {
 	name string
-	// prepare returns the operation. It runs with a git that works.
+	// prepare returns the operation. Git works during prepare.
 	prepare func(w *world) func(ctx context.Context) error
-	// begun reports whether the operation cannot be undone when a command fails: the next start finishes it. done reports whether it
-	// has succeeded by then.
+	// begun reports whether the operation can no longer be undone when a command fails, because the
+	// next start completes it. done reports whether it has succeeded then.
 	begun, done func(command string) bool
-	// lenient reports whether the operation may go on without the answer of a command: then it succeeds, or fails with another error.
+	// lenient reports whether the operation may ignore a failed command: then it succeeds, or fails
+	// with another error.
 	lenient func(command string) bool
-	needs   []string // directories of the manager that it cannot do without
+	needs   []string // directories of the manager that it needs
 }
 
 // edited returns a workspace with two hunks in a.txt, a moved, an added and a deleted file.
@@ -51,7 +53,7 @@ func revertOf(file string, hunk, changed bool) func(w *world) func(ctx context.C
 			f, _ := shown.file(file)
 			o.Hunk = f.Hunks[1].ID
 		}
-		if changed { // elsewhere
+		if changed { // in another place
 			w.put(tree, "a.txt", strings.NewReplacer("line 3\n", editedOnce+"\n", "line 20\n", editedTwice+"\n").Replace(lines(40))+"more\n")
 		}
 		return func(ctx context.Context) error { _, err := tree.Revert(ctx, o); return err }
@@ -157,7 +159,8 @@ var faultyOps = []faultyOp{
 	}},
 }
 
-// asksBranch reports whether a command asks for what a branch may lack: a commit, a remote, the last push.
+// asksBranch reports whether a command requests something that a branch may not have: a commit, a
+// remote, a last push.
 func asksBranch(command string) bool {
 	return strings.HasPrefix(command, "config --get") || strings.HasPrefix(command, "rev-parse --verify --quiet HEAD^{commit}") || strings.HasPrefix(command, "symbolic-ref") ||
 		strings.HasPrefix(command, "rev-parse --verify --quiet refs/remotes/") || strings.HasPrefix(command, "rev-parse --show-object-format")
@@ -183,8 +186,9 @@ func mergeOf(diverges bool) func(w *world) func(ctx context.Context) error {
 	}
 }
 
-// TestGitFails makes each command of each operation fail in turn. The operation returns the error of git, leaves the checkout of
-// the user and the edited files as they were, and succeeds when it is called again.
+// TestGitFails makes each git command of each operation fail in turn. The operation returns git's
+// error, leaves the user's checkout and the edited files unchanged, and succeeds when it is
+// repeated.
 func TestGitFails(t *testing.T) {
 	short.SkipQuick(t, "repeats each operation for each command of git")
 	for _, op := range faultyOps {
@@ -224,8 +228,8 @@ func TestGitFails(t *testing.T) {
 	}
 }
 
-// TestDiskFails replaces each directory that an operation needs by a file. The operation returns the error of the disk, changes no
-// file of the user, and succeeds when the directory is back.
+// TestDiskFails replaces each directory that an operation needs by a file. The operation returns
+// the error, changes no file of the user, and succeeds when the directory exists again.
 func TestDiskFails(t *testing.T) {
 	short.SkipQuick(t, "repeats each operation for each directory")
 	for _, op := range faultyOps {
@@ -262,7 +266,8 @@ func (w *world) must(errs ...error) {
 	}
 }
 
-// failingGit runs git, except for one command, which fails. Commands that read what the operations do not change are run once.
+// failingGit runs git but makes one command fail. It runs commands that read unchanged data only
+// once.
 type failingGit struct {
 	git    git
 	kept   map[string][]byte
@@ -291,7 +296,7 @@ func (g *failingGit) run(c command) ([]byte, error, bool) {
 	return out, nil, true
 }
 
-// same compares files before and after something.
+// same compares files before and after an operation.
 func (w *world) same(what string, before, after map[string]string) {
 	w.Helper()
 	for name, text := range before {

@@ -6,7 +6,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/filled"
 )
 
-// TestFilled checks that each field of a record and of a journal is in its file.
+// TestFilled checks that each field of a record and of a journal is stored.
 func TestFilled(t *testing.T) {
 	filled.JSON[journal](t)
 	w := newWorld(t)

@@ -30,7 +30,7 @@ type command struct {
 	stdin io.Reader
 	env   []string // additional variables
 	guard *guard   // required for a command that may run a program
-	look  bool     // settings are read unmodified from the repository
+	look  bool     // settings are read as the repository has them
 	hooks bool     // hooks run, and git may take locks
 	both  bool     // the output includes standard error
 	max   int      // limit of the output in bytes; more is cut and reported

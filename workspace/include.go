@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// maxIncludes bounds the files that the configuration of a repository includes under a condition.
+// maxIncludes limits the conditionally included files of a repository's configuration.
 const maxIncludes = 100
 
 // included returns the settings in files that the repository's settings include, even if the condition of an include is false now: it may
@@ -100,7 +100,7 @@ func checkTop(dir, top string) error {
 			break
 		}
 		if at == filepath.Dir(at) {
-			return nil // git has found its data by other means, which a caller has to allow
+			return nil // git has found its data in another way, which the caller has to allow
 		}
 	}
 	if at != want {

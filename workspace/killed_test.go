@@ -17,7 +17,7 @@ import (
 
 const killedID = "w-0123456789ab"
 
-// runKilled performs one operation in a separate process, which is killed at a point of it.
+// runKilled performs one operation in a separate process, which is killed at a certain point.
 func runKilled(dir string) {
 	point := os.Getenv("PARLEY_TEST_POINT")
 	step = func(p string) {
@@ -68,15 +68,15 @@ func killedOp(ctx context.Context, m *Manager, dir, op string) error {
 	return errors.New("no such thing to do")
 }
 
-// kill runs an operation in a process that is killed at a point of it; an empty point means a kill
-// from outside. Then it opens the data directory again.
+// kill runs an operation in a process that is killed at a certain point; "" means a kill from
+// outside. Then it opens the data directory again.
 func (w *world) kill(op, point string) {
 	w.Helper()
 	w.killed(op, point)
 	w.open()
 }
 
-// killed is kill without opening the directory.
+// killed is like kill but does not open the directory.
 func (w *world) killed(op, point string) {
 	w.Helper()
 	if err := w.Manager.Close(); err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The settings of git are read with their scope and file, without those of the command.
+// Git's settings are read with their scope and file, without the settings on the command line.
 func TestParseSettings(t *testing.T) {
 	out := strings.Join([]string{"local", "file:.git/config", "core.pager\nless -R\nx", "command", "command line:", "core.hookspath\n/dev/null", "global", "file:/etc/file:x", "user.name", "worktree", "blob:abc", "a.b\n", "cut"}, "\x00")
 	want := []setting{{scope: "local", key: "core.pager", value: "less -R\nx", file: ".git/config"}, {scope: "global", key: "user.name", file: "/etc/file:x"}, {scope: "worktree", key: "a.b", file: "blob:abc"}}

@@ -49,7 +49,7 @@ func (t *Tree) partly(ctx context.Context, d Diff, o CommitOptions) (named, part
 	return named, parts, nil
 }
 
-// part returns the index entry of a file with the chosen hunks only, or "" if all are chosen.
+// part returns the index entry of a file with only the chosen hunks, or "" if all are chosen.
 func (t *Tree) part(ctx context.Context, f File, chosen []string) (string, error) {
 	for _, id := range chosen {
 		if !slices.ContainsFunc(f.Hunks, func(h Hunk) bool { return h.ID == id }) {
@@ -69,7 +69,7 @@ func (t *Tree) part(ctx context.Context, f File, chosen []string) (string, error
 	if err != nil {
 		return "", err
 	}
-	for _, h := range slices.Backward(f.Hunks) { // those before keep their lines
+	for _, h := range slices.Backward(f.Hunks) { // earlier hunks keep their line numbers
 		if slices.Contains(chosen, h.ID) {
 			continue
 		}
@@ -97,9 +97,9 @@ func (t *Tree) commitParts(ctx context.Context, g *guard, files, parts []string,
 	if err != nil {
 		return Committed{}, fmt.Errorf("workspace: %w", err)
 	}
-	_ = index.Close() // only its name is needed
+	_ = index.Close() // only the name is needed
 	defer os.Remove(index.Name())
-	if err := os.Remove(index.Name()); err != nil { // git takes an empty file for a damaged index
+	if err := os.Remove(index.Name()); err != nil { // git reports an empty file as a damaged index
 		return Committed{}, fmt.Errorf("workspace: %w", err)
 	}
 	own := []string{"GIT_INDEX_FILE=" + index.Name()}

@@ -204,7 +204,7 @@ func (m *Manager) recover(ctx context.Context) error {
 	for _, r := range all {
 		if err := m.recoverOne(ctx, r); err != nil {
 			// A missing or unmounted repository must not block the others.
-			m.opts.Logger.Warn("a workspace was left as it is", "workspace", r.ID, "state", r.State, "err", err)
+			m.opts.Logger.Warn("a workspace was not changed", "workspace", r.ID, "state", r.State, "err", err)
 		}
 	}
 	return nil
@@ -213,7 +213,7 @@ func (m *Manager) recover(ctx context.Context) error {
 func (m *Manager) recoverOne(ctx context.Context, r record) error {
 	switch r.State {
 	case making: // no caller has seen it
-		m.opts.Logger.Info("a workspace that was being made is undone", "workspace", r.ID)
+		m.opts.Logger.Info("an incomplete workspace was removed", "workspace", r.ID)
 		if r.NewBranch {
 			if err := cleanBranch(r); err != nil {
 				return err

@@ -109,7 +109,7 @@ func (r *reverting) plan(ctx context.Context, f File) ([]replacement, error) {
 	return r.file(ctx, f)
 }
 
-// find returns the named hunk.
+// find returns the requested hunk.
 func (r *reverting) find(f File) (Hunk, error) {
 	for _, h := range f.Hunks {
 		if h.ID == r.Hunk {

@@ -102,7 +102,7 @@ func TestRevertFile(t *testing.T) {
 	if got := w.get(tree, "a.txt"); got != lines(40) {
 		t.Errorf("a.txt is %q", got)
 	}
-	// A hunk is reverted with its line ends, also if it is the whole file.
+	// A hunk is reverted with its line endings, even if it is the whole file.
 	w.put(tree, "w.crlf", "one\r\nTWO\r\n")
 	w.put(tree, "added", "x\n")
 	if err := os.Remove(path("sub/b.txt")); err != nil {
@@ -281,11 +281,11 @@ func TestHunk_without(t *testing.T) {
 		for at := range 4 {
 			for from := at; from <= 3; from++ { // the lines from at to from are new
 				for _, old := range [][]string{nil, {"x\n"}, {"x\n", "y\n"}} {
-					if from == at && old == nil || end == "" && at == 3 { // empty, or a line after one without an end
+					if from == at && old == nil || end == "" && at == 3 { // empty, or a line after one without a line feed
 						continue
 					}
 					if end == "" && from == 3 && old != nil {
-						continue // the last line would have got its end
+						continue // the last line would get a line feed
 					}
 					h := Hunk{NewStart: at + 1, NewLines: from - at}
 					if h.NewLines == 0 {

@@ -11,7 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// scripted returns a tree with a git that knows only these answers, by the arguments. It answers no to anything else, and fails with "!".
+// scripted returns a tree whose git returns only these answers, by the arguments; "!" is a failure.
+// For other arguments git exits as if the name did not exist.
 func scripted(t *testing.T, answers map[string]string) *Tree {
 	t.Helper()
 	tree := &Tree{m: manager(t), dir: "/w", top: "/w", owner: "o"}
@@ -131,7 +132,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestEntry checks that the entry of a file is that of its exact path.
+// TestEntry checks that an entry is found only by the exact path of its file.
 func TestEntry(t *testing.T) {
 	for _, tt := range []struct{ out, mode, id string }{
 		{"100644 blob b1\ta.txt\x00", "100644", "b1"}, {"100755 blob b1\tother\x00120000 blob b2\ta.txt\x00", "120000", "b2"}, {"", "", ""}, {"040000 tree t1\ta.txt/x\x00", "", ""},
@@ -147,7 +148,7 @@ func TestEntry(t *testing.T) {
 	}
 }
 
-// TestTreeOf checks which names are states: HEAD, no files, and ids of trees and commits.
+// TestTreeOf checks which names are valid states: HEAD, "", and ids of trees and commits.
 func TestTreeOf(t *testing.T) {
 	id := strings.Repeat("a", 40)
 	const head, empty = "rev-parse --verify --quiet HEAD^{tree}", "hash-object -t tree -w --stdin < "
@@ -191,7 +192,8 @@ func TestFiltered(t *testing.T) {
 	}
 }
 
-// TestNamed checks which files a commit has: the named ones that have changed, with the old paths of moved ones, and none that needs a filter.
+// TestNamed checks which files a commit contains: the named ones that have changed, with the old
+// paths of moved ones, and none that needs a filter.
 func TestNamed(t *testing.T) {
 	d := Diff{Files: []File{{Path: "a"}, {Path: "new", OldPath: "old"}}, Left: []LeftOut{{Path: "big", Why: NeedsFilter}, {Path: "huge", Why: "large"}}}
 	clean := Diff{Files: d.Files}
@@ -251,7 +253,8 @@ func TestDeleteRef(t *testing.T) {
 	}
 }
 
-// TestTarget checks the branch to which a worktree leads back: its base or the checked out branch, if that is another branch.
+// TestTarget checks the target branch of a worktree: its base or the checked out branch, if that is
+// another branch.
 func TestTarget(t *testing.T) {
 	const head = "symbolic-ref --quiet --short HEAD"
 	is := func(name string) string { return "show-ref --verify --quiet refs/heads/" + name }

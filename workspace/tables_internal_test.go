@@ -19,7 +19,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// The files of a raw diff are read with all their fields, up to where the output was cut.
+// The files of a raw diff are parsed with all their fields, up to the point where the output was
+// cut.
 func TestParseRaw(t *testing.T) {
 	entry := func(status string, paths ...string) string {
 		return ":100644 100755 " + "aaa bbb " + status + "\x00" + strings.Join(paths, "\x00") + "\x00"
@@ -31,7 +32,7 @@ func TestParseRaw(t *testing.T) {
 		file(Moved, "copy", "of", "100644", "100755"), file(Updated, "m", "", "100644", "100755"), file(Updated, "x", "", "100644", "100755")}
 	raw := entry("A", "a b") + entry("D", "d") + entry("T", "t") + entry("R086", "old", "new") + entry("C100", "of", "copy") + entry("M", "m") + entry("X", "x")
 	for cut := range len(raw) + 1 {
-		n := 0 // files that are whole: their fields and the zero after the last one
+		n := 0 // complete files: their fields, and the zero byte after the last one
 		for i, end := 0, 0; i < len(all); i++ {
 			fields := 2
 			if all[i].Kind == Moved {
@@ -60,7 +61,8 @@ func TestParseRaw(t *testing.T) {
 	}
 }
 
-// A patch is read into its files with the numbers of all lines; one that was cut marks the files from there on.
+// A patch is parsed into its files with the numbers of all lines; a patch that was cut marks the
+// files from there on.
 func TestParsePatch(t *testing.T) {
 	patch := strings.Join([]string{
 		"diff --git a/one b/one", "index 1..2 100644", "--- a/one", "+++ b/one",
@@ -118,7 +120,7 @@ func TestParsePatch(t *testing.T) {
 	}
 }
 
-// A header of a hunk has two ranges and a section.
+// The header of a hunk has two ranges and a section.
 func TestHunkHeader(t *testing.T) {
 	for line, want := range map[string]string{
 		"@@ -1,2 +3,4 @@ f": "1,2 3,4 f", "@@ -1 +3 @@": "1,1 3,1 ", "@@ -1,0 +3,0 @@": "1,0 3,0 ", "@@ -1,2 +3,4": "", "@@ -1,2 @@": "", "@@ x +3 @@": "", "@@ -1 +x @@": "", "@@ -1,x +3 @@": "", "@@ -1 +3,-1 @@": "",
@@ -130,7 +132,7 @@ func TestHunkHeader(t *testing.T) {
 	}
 }
 
-// Near finds the hunks that overlap the place in an id, and no hunk for an invalid id.
+// Near finds the hunks that overlap the position in an id, and none for an invalid id.
 func TestNear(t *testing.T) {
 	hunks := []Hunk{{ID: "a", OldStart: 1, OldLines: 3}, {ID: "b", OldStart: 5, OldLines: 0}, {ID: "c", OldStart: 7, OldLines: 2}}
 	for id, want := range map[string]string{
@@ -170,13 +172,13 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// Code and Touches agree with a plain list of the lines, whatever the hunk.
+// Code and Touches agree with a plain list of the lines, for any hunk.
 func TestHunk_model(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		h := Hunk{OldStart: 1 + r.IntN(5), NewStart: 1 + r.IntN(5)}
 		older, newer := map[int]string{}, map[int]string{}
-		removed, added := map[int]bool{}, map[int]bool{} // lines of the old side; places before them
+		removed, added := map[int]bool{}, map[int]bool{} // lines of the old side, and the positions before them
 		for i := range 1 + r.IntN(8) {
 			text := fmt.Sprint("line ", i)
 			o, n := h.OldStart+h.OldLines, h.NewStart+h.NewLines
@@ -211,7 +213,7 @@ func TestHunk_model(t *testing.T) {
 					}
 				}
 				if h.OldLines == 0 {
-					continue // such a hunk begins after its line
+					continue // the position of such a hunk is after its line
 				}
 				want := false
 				for n := first; n <= last; n++ {
@@ -231,7 +233,7 @@ func TestHunk_model(t *testing.T) {
 	}
 }
 
-// A hunk that is taken back gives the text before it, and is refused where the text is another one.
+// Reverting a hunk gives the text before it, and is refused if the text differs from the hunk.
 func TestHunk_withoutModel(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -298,7 +300,7 @@ func TestHunk_withoutModel(t *testing.T) {
 	}
 }
 
-// Every setting that names a program is known in any section, and the names around it are not.
+// Every setting that names a program is recognized in any section, and similar names are not.
 func TestHarmless(t *testing.T) {
 	for key, want := range programs {
 		for _, section := range []string{"x", "a.b", "X=y"} {
@@ -318,7 +320,7 @@ func TestHarmless(t *testing.T) {
 	}
 }
 
-// The filters that only the repository has are blocked; those that the user has too are not.
+// Filters that only the repository has are blocked; filters that the user also has are not.
 func TestBlockedFilters(t *testing.T) {
 	got := blockedFilters([]setting{
 		{scope: "local", key: "filter.a.clean", value: "x"}, {scope: "local", key: "filter.b.smudge", value: "x"}, {scope: "global", key: "filter.b.smudge", value: "x"},
@@ -339,7 +341,8 @@ func TestBlockedFilters(t *testing.T) {
 	}
 }
 
-// Only executable files are hooks, and one that is too large leaves the repository without a hash.
+// Only executable files count as hooks, and one that is too large leaves the repository without a
+// hash.
 func TestIdentify_hooks(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, size int, mode os.FileMode) {
@@ -378,7 +381,7 @@ func TestIdentify_hooks(t *testing.T) {
 	}
 }
 
-// Git gets the variables that it needs, and none that points it elsewhere.
+// Git gets the variables that it needs, and none that points to another repository.
 func TestGitEnv(t *testing.T) {
 	own := []string{"GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true", "GIT_ALLOW_PROTOCOL="}
 	environ := []string{"PATH=/bin", "GIT_DIR=/evil", "LC_ALL=C", "LC_=x", "LCX=y", "HOME", "HOMES=x", "GIT_CONFIG_COUNT=1", "TZ=a=b", "=x"}
@@ -404,7 +407,7 @@ func manager(t *testing.T) *Manager {
 func TestReplace(t *testing.T) {
 	short.SkipQuick(t, "runs git many times")
 	for name, tt := range map[string]struct {
-		old     string // a mode, a link with ->, a directory with /, or nothing
+		old     string // a mode, a link with ->, a directory with /, or ""
 		mode    string
 		want    string
 		refused bool
@@ -501,7 +504,7 @@ func shownFile(path string) string {
 	return info.Mode().String() + " " + string(text)
 }
 
-// The temporary files of a killed process go with their notes, and no other file.
+// The temporary files of a killed process are removed with their journals, and no other file.
 func TestRecoverFiles(t *testing.T) {
 	m, dir := manager(t), t.TempDir()
 	note := func(name, text string) string {
@@ -539,7 +542,7 @@ func TestRecoverFiles(t *testing.T) {
 	}
 }
 
-// A record is found by its id alone; those that are made or removed are in no list.
+// A record is found only by its exact id; records that are being created or removed are in no list.
 func TestRecords(t *testing.T) {
 	m := manager(t)
 	id := func(n int) string { return fmt.Sprintf("w-1234567%d", n) }
@@ -568,7 +571,8 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// A damaged record is put aside, whatever byte has changed; the other workspaces are listed, and the next start finds them.
+// A record with any changed byte is moved aside; the other workspaces are listed, and the next
+// start finds them.
 func TestRecords_damaged(t *testing.T) {
 	short.SkipQuick(t, "runs git many times")
 	m := manager(t)
@@ -605,7 +609,7 @@ func TestRecords_damaged(t *testing.T) {
 			t.Errorf("after %d damages %d records are aside, %v", i+1, len(aside), err)
 		}
 	}
-	if err := os.WriteFile(m.recordPath(id), whole[:bytes.IndexByte(whole, '\n')], 0o600); err != nil { // as of an older program
+	if err := os.WriteFile(m.recordPath(id), whole[:bytes.IndexByte(whole, '\n')], 0o600); err != nil { // as an older program writes it
 		t.Fatal(err)
 	}
 	if _, err := m.Get(id); err != nil {
@@ -616,7 +620,7 @@ func TestRecords_damaged(t *testing.T) {
 	}
 }
 
-// After a kill a workspace can be used again: its setup has ended, and its commit too.
+// After a kill a workspace can be used again, even if its setup or a commit was running.
 func TestRecoverOne(t *testing.T) {
 	m := manager(t)
 	common := t.TempDir()
@@ -660,7 +664,7 @@ func TestRecoverOne(t *testing.T) {
 	}
 }
 
-// A working tree is at the nearest directory with git data.
+// The top of a working tree is the nearest directory with git data.
 func TestCheckTop(t *testing.T) {
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -696,7 +700,7 @@ func TestCheckTop(t *testing.T) {
 	}
 }
 
-// Files that a snapshot cannot have are named with the reason.
+// Files that cannot be in a snapshot are listed with the reason.
 func TestLeaveOut(t *testing.T) {
 	m := manager(t)
 	tree := &Tree{m: m, dir: t.TempDir()}

@@ -53,7 +53,7 @@ var programs = map[string]string{
 // and leaves the subsection as it is.
 type setting struct {
 	scope, key, value string
-	file              string // that has it, as git names it
+	file              string // the file with the setting, as git names it
 }
 
 // own reports whether the user or the system has the setting, so that an agent in the repository

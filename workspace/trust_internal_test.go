@@ -30,8 +30,8 @@ func TestUserHooks(t *testing.T) {
 	}
 }
 
-// TestOverride_user checks the settings that override those of a repository: the user's last value, or a value that
-// runs no program.
+// TestOverride_user checks the settings that override those of a repository: the user's last value,
+// or a value that runs no program.
 func TestOverride_user(t *testing.T) {
 	over := override([]setting{
 		{scope: "system", key: "diff.a.command", value: "of the system"}, {scope: "global", key: "diff.a.command", value: "of the user"},
@@ -111,7 +111,8 @@ func TestIncludePaths(t *testing.T) {
 	}
 }
 
-// TestIncluded checks that settings are found through files that include others, in a circle too, and that too many files are refused.
+// TestIncluded checks that settings are found through chains and circles of includes, and that too
+// many files are refused.
 func TestIncluded(t *testing.T) {
 	short.SkipQuick(t, "runs git many times")
 	w := newWorld(t)

@@ -128,8 +128,8 @@ func (w *world) mergeAndPush(ws Workspace) {
 	}
 }
 
-// TestPrograms checks that no operation runs a program of the repository only, in any setting,
-// until it is trusted.
+// TestPrograms checks that no operation runs a program that only the repository has configured, in
+// any setting, until it is trusted.
 func TestPrograms(t *testing.T) {
 	short.SkipQuick(t, "starts git again and again")
 	plants := map[string]func(*world){
@@ -343,7 +343,7 @@ func TestOverride(t *testing.T) {
 	}
 }
 
-// TestPrograms_worktree: a repository that names another directory as its working tree is refused by every operation.
+// Every operation refuses a repository that names another directory as its working tree.
 func TestPrograms_worktree(t *testing.T) {
 	w := newWorld(t)
 	w.write("other/secret", "x\n")

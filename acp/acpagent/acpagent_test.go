@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { e2e.VerifyMain(m) }
 
-// serve connects a provider of this package to an agent of package acp in this process.
+// serve connects a provider of this package to an agent that package editor serves in this process.
 func serve(t *testing.T, inner agent.Provider) *acpagent.Provider {
 	t.Helper()
 	return &acpagent.Provider{As: "test", Dial: func(context.Context, agent.Options) (io.ReadCloser, io.WriteCloser, error) {
@@ -29,7 +29,7 @@ func serve(t *testing.T, inner agent.Provider) *acpagent.Provider {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			// The end of the client is the end of the conversation.
+			// The error reports that the client has disconnected.
 			_ = editor.Serve(context.Background(), fromClient, toClient, editor.Options{Provider: inner, Name: "test", Version: "1"})
 			toClient.Close()
 		}()
@@ -86,7 +86,7 @@ func TestModes(t *testing.T) {
 	tests := []struct {
 		name, answer string
 		opts         agent.Options
-		sent         string // the mode that the agent gets; empty if none
+		sent         string // the mode that is sent to the agent; "" if none
 		failed       bool
 	}{
 		{"nobody chose", modes, agent.Options{Mode: "default", ModeUnchosen: true}, "", false},

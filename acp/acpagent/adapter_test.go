@@ -18,8 +18,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// adapter is the command of the reference adapter, as scripts/install-peers installs it for
-// make test and make bench. Where it is missing the test is skipped, and fails with CI=true.
+// adapter returns the command of the reference adapter, which scripts/install-peers installs. If it
+// is missing, the test is skipped, and fails with CI=true.
 func adapter(t *testing.T) []string {
 	t.Helper()
 	short.Skip(t, "an ACP agent")
@@ -41,8 +41,8 @@ func adapter(t *testing.T) []string {
 	return []string{node, program}
 }
 
-// replies returns the answers of the model to the prompts of the suite, in any order. The adapter also asks for a
-// suggestion after each turn.
+// replies returns the answers of the model to the prompts of the suite, in any order. The adapter
+// also requests a suggestion after each turn.
 func replies() claudetest.Script {
 	when := func(text string, r claudetest.Reply) claudetest.Reply {
 		return r.When(claudetest.Match{LastIncludes: text}).Times(20)
@@ -59,9 +59,9 @@ func replies() claudetest.Script {
 	)
 }
 
-// TestReferenceAdapter runs the acceptance suite with the reference adapter as the agent, a
-// process with the real CLI: turns, deltas, a permission that is given, refused and
-// withdrawn, an interrupt, the end in mid turn, and a session that is resumed.
+// TestReferenceAdapter runs the acceptance suite with the reference adapter as the agent, a process
+// with the real CLI. It covers turns, deltas, permissions that are granted, refused and withdrawn,
+// an interrupt, an agent that ends during a turn, and resuming a session.
 func TestReferenceAdapter(t *testing.T) {
 	command := adapter(t)
 	cli := e2e.CLI(t)
@@ -77,7 +77,7 @@ func TestReferenceAdapter(t *testing.T) {
 		}
 		o := agent.Options{Dir: opts.Dir, Env: env}
 		if path.Base(t.Name()) == "plan" {
-			o.Mode = "plan" // in other modes there is no plan to approve
+			o.Mode = "plan" // in other modes the CLI asks for no approval of a plan
 		}
 		return agenttest.Subject{
 			Provider: &acpagent.Provider{Command: command, As: "adapter"}, Options: o, Timeout: 2 * time.Minute,

@@ -24,11 +24,11 @@ const promptMeta = "parley/prompt"
 
 // request is a request of the agent to a person, under a host.
 type request struct {
-	id        string // in the events
+	id        string // the id in events
 	toolUseID string
 	elicits   bool
 	options   []acp.PermissionOption
-	answer    *resolution // of this process
+	answer    *resolution // the answer that this process has given, or nil
 	over      bool        // it was resolved with its turn, or cancelled
 }
 
@@ -76,7 +76,7 @@ func (s *Session) lines(p spawn.LineProcess, last uint64) jsonrpc.Lines {
 	return jsonrpc.Lines{Process: p, Last: last, Begin: s.beginLine, End: s.endLine, Called: s.called}
 }
 
-// emit queues events. Under a host they belong to the line that is being handled.
+// emit queues events. Under a host it collects them for the current line.
 func (s *Session) emit(f func() []event.Event) {
 	if s.hosted == nil {
 		s.kit.Update(f)
@@ -85,16 +85,16 @@ func (s *Session) emit(f func() []event.Event) {
 	s.kit.Do(func() { s.collected = append(s.collected, f()...) })
 }
 
-// emitUpdate is emit for an update of the agent, which waits while too many events do.
+// emitUpdate is like emit for updates of the agent, but it blocks while too many events are queued.
 func (s *Session) emitUpdate(f func() []event.Event) {
 	if s.hosted == nil {
 		s.kit.Add(f)
 		return
 	}
-	s.emit(f) // endLine waits
+	s.emit(f) // endLine blocks instead
 }
 
-// beginLine handles a line before its message is dispatched.
+// beginLine processes a line before its message is dispatched.
 func (s *Session) beginLine(l jsonrpc.Line) {
 	<-s.connected
 	m := l.Msg
@@ -124,7 +124,7 @@ func (s *Session) endLine(l jsonrpc.Line) {
 	s.hosted.Took(l.Number, len(l.Text))
 }
 
-// askedFor opens a request of the agent to a person.
+// askedFor records a request of the agent to a person.
 func (s *Session) askedFor(m *jsonrpc.Message) {
 	s.emit(func() (events []event.Event) {
 		r := &request{}
@@ -169,7 +169,7 @@ func (s *Session) prompted(m *jsonrpc.Message, past bool) {
 	s.emit(func() []event.Event { return s.beginTurn(uuid) })
 }
 
-// resolved returns the events of an answer that was written to the agent.
+// resolved returns the events for an answer that was written to the agent.
 func (s *Session) resolved(m *jsonrpc.Message) []event.Event {
 	r := s.requests[m.ID]
 	if r == nil {
@@ -187,7 +187,7 @@ func (s *Session) resolved(m *jsonrpc.Message) []event.Event {
 			OptionID acp.PermissionOptionID
 		}
 	}
-	_ = json.Unmarshal([]byte(m.Result), &result) // an error cancels
+	_ = json.Unmarshal([]byte(m.Result), &result) // after an error the request counts as cancelled
 	if r.elicits {
 		return s.conv.Answered(r.id, orCancel(result.Action), event.NewJSON(string(result.Content)))
 	}
@@ -224,13 +224,13 @@ func optionResolution(options []acp.PermissionOption, id acp.PermissionOptionID)
 	return end
 }
 
-// endRequests withdraws the requests of a turn that has ended or is cancelled.
+// endRequests closes the requests of a turn that has ended or was cancelled.
 func (s *Session) endRequests() {
 	s.emit(s.cancelRequests)
 	s.kit.Withdraw(agentkit.All)
 }
 
-// cancelRequests returns the events of the requests that end with their turn.
+// cancelRequests returns the events for requests that end with their turn.
 func (s *Session) cancelRequests() (events []event.Event) {
 	for _, id := range slices.Sorted(maps.Keys(s.requests)) {
 		r := s.requests[id]
@@ -286,7 +286,7 @@ func (s *Session) waitHosted(ctx context.Context, m *jsonrpc.Message) (any, erro
 	return result, nil
 }
 
-// checkHosted reports why an answer does not fit a request of a line.
+// checkHosted returns an error if an answer does not fit its request in a line.
 func (s *Session) checkHosted(requestID string, a agent.Answer) (err error) {
 	if err := s.kit.Check(requestID, a); err != nil || s.hosted == nil {
 		return err
@@ -301,14 +301,14 @@ func (s *Session) checkHosted(requestID string, a agent.Answer) (err error) {
 	return err
 }
 
-// called returns the effect of the answer to a request of an earlier process.
+// called returns the function that processes the answer to a request of an earlier process.
 func (s *Session) called(m *jsonrpc.Message) func(json.RawMessage, error) {
 	var p struct {
 		SessionID string
 		ModeID    string
 		ModelID   string
 	}
-	_ = json.Unmarshal([]byte(m.Params), &p) // missing members are empty
+	_ = json.Unmarshal([]byte(m.Params), &p) // missing members stay empty
 	switch m.Method {
 	case acp.MethodInitialize:
 		return answered(func(answer *acp.InitializeResponse) { s.kit.Do(func() { s.hello = *answer }) })
@@ -328,7 +328,7 @@ func (s *Session) called(m *jsonrpc.Message) func(json.RawMessage, error) {
 	return nil
 }
 
-// answered returns a function that decodes an answer. Errors have no effect.
+// answered returns a function that decodes an answer and passes it on. It ignores error answers.
 func answered[T any](do func(*T)) func(json.RawMessage, error) {
 	return func(raw json.RawMessage, err error) {
 		answer := new(T)
@@ -338,7 +338,8 @@ func answered[T any](do func(*T)) func(json.RawMessage, error) {
 	}
 }
 
-// restoredTurn returns the effect of the end of a turn of an earlier process. The next prompt waits for it.
+// restoredTurn returns the function that processes the end of an earlier process's turn. The next
+// prompt waits for that end.
 func (s *Session) restoredTurn() func(json.RawMessage, error) {
 	over := make(chan struct{})
 	s.kit.Do(func() { s.earlier = over })
@@ -348,7 +349,7 @@ func (s *Session) restoredTurn() func(json.RawMessage, error) {
 	}
 }
 
-// awaitEarlier waits until the lines of the earlier process were handled and its turn has ended.
+// awaitEarlier waits until the past lines were processed and the last turn in them has ended.
 func (s *Session) awaitEarlier() error {
 	if s.hosted == nil {
 		return nil
@@ -369,7 +370,7 @@ func (s *Session) awaitEarlier() error {
 	}
 }
 
-// sentBefore reports whether an earlier process has written a prompt.
+// sentBefore reports whether an earlier process has written a prompt to the agent.
 func (s *Session) sentBefore(ctx context.Context, uuid string) (sent bool, err error) {
 	if s.hosted == nil {
 		return false, nil
@@ -381,7 +382,7 @@ func (s *Session) sentBefore(ctx context.Context, uuid string) (sent bool, err e
 	return sent, nil
 }
 
-// Batches yields the events by the lines of the agent.
+// Batches yields the events, together for each line of the agent.
 func (s *Session) Batches(ctx context.Context) iter.Seq2[agent.Batch, error] {
 	return s.kit.Batches(ctx)
 }
@@ -399,7 +400,7 @@ func (s *Session) OrphanInput() []byte {
 	return append(line, '\n')
 }
 
-// Kept returns how many bytes of lines the agent has had, 0 without a host.
+// Kept returns the number of bytes in the lines of the agent so far, or 0 without a host.
 func (s *Session) Kept() int64 {
 	if s.hosted == nil {
 		return 0

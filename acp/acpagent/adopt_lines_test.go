@@ -18,7 +18,7 @@ import (
 
 var updateGolden = flag.Bool("update", false, "write the golden files")
 
-// begunLines are the lines of a session up to its first prompt.
+// begunLines are the lines of a session before its first prompt.
 var begunLines = []string{
 	`> {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`,
 	`{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}`,
@@ -33,12 +33,12 @@ const (
 	turnOverLine = `{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}`
 )
 
-// chosen is the answer of an earlier process that selects an option.
+// chosen is the answer of an earlier process in which a person has selected an option.
 func chosen(option string) string {
 	return `> {"jsonrpc":"2.0","id":"r1","result":{"outcome":{"outcome":"selected","optionId":"` + option + `"}}}`
 }
 
-// adoptedScripts are lines of earlier processes after the start of a session.
+// adoptedScripts are lines of an earlier process that follow the start of a session.
 var adoptedScripts = map[string][]string{
 	"a prompt with an image and a sound":   {`> {"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"look"},{"type":"image","mimeType":"image/png","data":"aQ=="},{"type":"audio","mimeType":"audio/wav","data":"YQ=="}]}}`, turnOverLine},
 	"allowed always":                       {promptLine, mayLine, chosen("always"), turnOverLine},

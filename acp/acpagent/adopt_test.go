@@ -47,7 +47,8 @@ func asksPerson(m kept.Message) bool {
 	return m.Method == "session/request_permission" || m.Method == "elicitation/create"
 }
 
-// openAt counts the open requests to a person, and the others: with those that are cancelled with their turn, which are answered.
+// openAt counts the open requests to a person, and the other open requests. Those that were
+// cancelled with their turn count as others, because they are answered automatically.
 func openAt(lines []kept.Line) (people, others int) {
 	cancelled := map[string]bool{}
 	prompts := map[string]bool{}
@@ -72,7 +73,8 @@ func openAt(lines []kept.Line) (people, others int) {
 	return people, others
 }
 
-// TestAdopt cuts the lines of each recording at many places. An adopted session reports the same events as one that was not cut, and repeats the requests that are open.
+// TestAdopt cuts the lines of each recording at many places. The adopted session must report the
+// same events as an uninterrupted one, and ask the open requests again.
 func TestAdopt(t *testing.T) {
 	const dir = "../../testdata/acp-agents"
 	entries, err := os.ReadDir(dir)
@@ -91,8 +93,8 @@ func TestAdopt(t *testing.T) {
 			continue
 		}
 		var opened, named struct{ SessionID string }
-		_ = json.Unmarshal(call.Params, &named) // a new session has none
-		_ = json.Unmarshal(result, &opened)     // one that is continued may have none
+		_ = json.Unmarshal(call.Params, &named) // absent for a new session
+		_ = json.Unmarshal(result, &opened)     // may be absent for a continued session
 		id := slices.MaxFunc([]string{opened.SessionID, named.SessionID}, func(a, b string) int { return len(a) - len(b) })
 		t.Run(entries[i].Name(), func(t *testing.T) {
 			step := max(1, (len(lines)-first)/short.Count(2, 4, len(lines)))
@@ -109,7 +111,8 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// A request that is open when the process dies is answered once, by the next one, and the events of the answer come with its line.
+// A request that is open when the process dies is answered once, by the next process, and the
+// events of the answer belong to its line.
 func TestAdopt_answer(t *testing.T) {
 	lines := keptLines(t, "../../testdata/acp-agents/codex-acp-edit_permission")
 	n := slices.IndexFunc(lines, func(l kept.Line) bool { return asksPerson(kept.Decode(l)) }) + 1
@@ -129,7 +132,8 @@ func TestAdopt_answer(t *testing.T) {
 	}
 }
 
-// The events of an answer have the person's decision with its scope and reason, whichever process read the request.
+// The events of an answer have the person's decision with its scope and reason, regardless of the
+// process that read the request.
 func TestAdopt_resolved(t *testing.T) {
 	for name, tt := range map[string]struct {
 		request string

@@ -96,7 +96,7 @@ func answeredBadly(t *testing.T, a *acptest.Agent, work, method, words string) {
 		return
 	}
 	if err != nil {
-		return // the recorded client could not open it either
+		return // the recorded client could not open a session either
 	}
 	defer interruptCut(ctx, s, waiting)()
 	prompts := 0
@@ -119,7 +119,8 @@ func answeredBadly(t *testing.T, a *acptest.Agent, work, method, words string) {
 	}
 }
 
-// endsOf answers the requests of an agent until its turns have ended, and returns their number and the last result.
+// endsOf answers the requests of an agent until its turns have ended. It returns the number of
+// turns and the last result.
 func endsOf(ctx context.Context, t *testing.T, s agent.Session, prompts int) (results int, last *event.ResultMessage) {
 	t.Helper()
 	for ev, err := range s.Events(ctx) {
@@ -132,19 +133,19 @@ func endsOf(ctx context.Context, t *testing.T, s agent.Session, prompts int) (re
 		switch ev := ev.(type) {
 		case *event.PermissionRequest:
 			if len(ev.Choices) > 0 {
-				_ = s.Answer(ctx, ev.RequestID, &agent.PermissionAnswer{Allow: ev.Choices[0].Behavior == event.ResolvedAllow, Choice: ev.Choices[0].ID}) // again when more is known
+				_ = s.Answer(ctx, ev.RequestID, &agent.PermissionAnswer{Allow: ev.Choices[0].Behavior == event.ResolvedAllow, Choice: ev.Choices[0].ID}) // repeated when more details are known
 			}
 		case *event.ResultMessage:
 			last = ev
 			if results++; results == prompts {
-				_ = s.Close() // the test reads the events of the end
+				_ = s.Close() // the test reads the remaining events
 			}
 		}
 	}
 	return results, last
 }
 
-// openBad opens a session with a method, or with the first of the agent for a prompt.
+// openBad opens a session with the given method, or for a prompt with the agent's first method.
 func openBad(ctx context.Context, a *acptest.Agent, work, method string) (agent.Session, error) {
 	p := &acpagent.Provider{As: "recorded", Local: true, Dial: func(context.Context, agent.Options) (io.ReadCloser, io.WriteCloser, error) {
 		r, w := a.Dial()
@@ -156,7 +157,7 @@ func openBad(ctx context.Context, a *acptest.Agent, work, method string) (agent.
 	id := "none"
 	for _, x := range a.Exchanges {
 		if x.Method == method && x.Match["sessionId"] != "" {
-			_ = json.Unmarshal([]byte(x.Match["sessionId"]), &id) // the last one's
+			_ = json.Unmarshal([]byte(x.Match["sessionId"]), &id) // the id of the last session
 		}
 	}
 	opts := agent.Options{Dir: work, ModeUnchosen: true, Fork: method == "session/fork"}

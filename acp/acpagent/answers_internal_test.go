@@ -14,8 +14,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
 )
 
-// An answer is translated to the matching option of the agent, never to one that allows more. The event has the
-// person's answer.
+// An answer selects the matching option of the agent, never one that allows more. The event
+// contains the person's answer.
 func TestRespond(t *testing.T) {
 	all := []acp.PermissionOption{
 		{OptionID: "always", Kind: acp.PermissionOptionKindAllowAlways}, {OptionID: "once", Kind: acp.PermissionOptionKindAllowOnce}, {OptionID: "once again", Kind: acp.PermissionOptionKindAllowOnce},

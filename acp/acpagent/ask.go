@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
 )
 
-// handle answers a request of the agent: those to a person, for files and for terminals.
+// handle answers the requests of the agent: to a person, and for files and terminals.
 func (s *Session) handle(ctx context.Context, m *jsonrpc.Message) (any, error) {
 	switch m.Method {
 	case acp.MethodSessionRequestPermission:
@@ -62,7 +62,7 @@ func (s *Session) wait(ctx context.Context, options []acp.PermissionOption, open
 	return cancelled(r.Kind == event.QuestionElicitation), nil
 }
 
-// cancelled returns the answer to a request that is cancelled.
+// cancelled returns the answer to a cancelled request.
 func cancelled(elicitation bool) any {
 	if elicitation {
 		return map[string]string{"action": "cancel"}
@@ -70,7 +70,7 @@ func cancelled(elicitation bool) any {
 	return &acp.RequestPermissionResponse{Outcome: acp.RequestPermissionOutcome{Outcome: acp.RequestPermissionOutcomeIsCancelled}}
 }
 
-// resolve returns the event that a request is resolved. The behavior of an elicitation is its action.
+// resolve returns the event for a resolved request. The behavior of an elicitation is its action.
 func (s *Session) resolve(r *agentkit.Prompt, end resolution, content event.JSON) []event.Event {
 	if r.Kind == event.QuestionElicitation {
 		return s.conv.Answered(r.ID, end.behavior, content)
@@ -78,8 +78,8 @@ func (s *Session) resolve(r *agentkit.Prompt, end resolution, content event.JSON
 	return s.conv.Resolve(r.ID, r.ToolUseID, end.behavior, end.scope, end.why)
 }
 
-// Answer answers an open request of the agent, which its id names, with the type that its kind
-// needs.
+// Answer answers the open request with this id. The type of the answer must fit the kind of the
+// request.
 func (s *Session) Answer(ctx context.Context, requestID string, answer agent.Answer) error {
 	if err := s.checkHosted(requestID, answer); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (s *Session) Answer(ctx context.Context, requestID string, answer agent.Ans
 	return s.kit.Answer(ctx, requestID, answer)
 }
 
-// respond makes the result for the agent, and the events, of an answer.
+// respond returns the result for the agent and the events for an answer.
 func (s *Session) respond(r *agentkit.Prompt, options []acp.PermissionOption, answer agent.Answer) (any, []event.Event, error) {
 	result, end, err := reply(options, answer)
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *Session) respond(r *agentkit.Prompt, options []acp.PermissionOption, an
 	return result, s.resolve(r, end, content), nil
 }
 
-// reply makes the result for the agent of an answer.
+// reply returns the result for the agent for an answer.
 func reply(options []acp.PermissionOption, answer agent.Answer) (any, resolution, error) {
 	switch a := answer.(type) {
 	case *agent.PermissionAnswer:
@@ -120,8 +120,8 @@ func reply(options []acp.PermissionOption, answer agent.Answer) (any, resolution
 	return nil, resolution{}, agent.ErrInvalid
 }
 
-// pick picks the option that an answer means. A refusal that the agent does not offer is
-// a cancellation.
+// pick returns the option that matches an answer. If the agent offers no way to refuse, a refusal
+// becomes a cancellation.
 func pick(options []acp.PermissionOption, allow bool, choice, scope, why string) (any, resolution, error) {
 	kind := acp.PermissionOptionKindRejectOnce
 	behavior := event.ResolvedDeny

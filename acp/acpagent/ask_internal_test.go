@@ -12,8 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
 )
 
-// TestHandle_withdrawn checks that a request is closed at once and has an answer for the agent, whoever
-// takes it back: the agent cancels it, or the session interrupts its turn.
+// TestHandle_withdrawn checks that a withdrawn request is closed immediately and answered, whether
+// the agent cancels it or the session interrupts its turn.
 func TestHandle_withdrawn(t *testing.T) {
 	permission := &jsonrpc.Message{Method: acp.MethodSessionRequestPermission,
 		Params: `{"sessionId":"s","toolCall":{"toolCallId":"c","title":"t"},"options":[{"optionId":"o","name":"Yes","kind":"allow_once"}]}`}

@@ -12,8 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/agent/simagent"
 )
 
-// An agent that speaks the protocol is used like any other. Here it runs in this process; a
-// program is named with Command, as in []string{"gemini", "--acp"}.
+// Use an agent of the protocol like any other agent. Here it runs in this process; Command names a
+// program, as in []string{"gemini", "--acp"}.
 func Example() {
 	ended := make(chan struct{})
 	provider := &acpagent.Provider{As: "example", Dial: func(context.Context, agent.Options) (io.ReadCloser, io.WriteCloser, error) {
@@ -21,7 +21,7 @@ func Example() {
 		fromAgent, toClient := io.Pipe()
 		go func() {
 			defer close(ended)
-			// Its error is the end of the client.
+			// The error reports that the client has disconnected.
 			_ = editor.Serve(context.Background(), fromClient, toClient, editor.Options{Provider: &simagent.Provider{Pace: -1}})
 			toClient.Close()
 		}()

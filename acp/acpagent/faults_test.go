@@ -17,7 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// session is the answer to session/new, with more members.
+// session returns the answer to session/new, with additional members.
 func session(members string) acptest.Step {
 	return acptest.Reply(json.RawMessage(`{"sessionId":"s"` + members + `}`))
 }
@@ -38,7 +38,7 @@ func opened(t *testing.T, a *acptest.Agent, opts agent.Options) agent.Session {
 	return s
 }
 
-// until reads events until one satisfies ok and returns them in short.
+// until reads events until one satisfies ok, and returns a summary of them.
 func until(t *testing.T, s agent.Session, ok func(event.Event) bool) (list []string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -84,8 +84,8 @@ const (
 	twoModels = `,"models":{"currentModelId":"m1","availableModels":[{"modelId":"m1","name":"One"},{"modelId":"m2","name":"Two","description":"big"}]}`
 )
 
-// TestReports checks the events of an agent's reports about its session: at the start, after a setting, and unasked. Unknown and
-// invalid reports change no setting.
+// TestReports checks the events for an agent's reports about its session: at the start, after a
+// setting, and unsolicited. Unknown and invalid reports change no setting.
 func TestReports(t *testing.T) {
 	const notAnUpdate = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":7}}`
 	a := &acptest.Agent{Exchanges: []acptest.Exchange{
@@ -297,7 +297,8 @@ func TestEnded(t *testing.T) {
 	}
 }
 
-// Sessions of an agent are listed page by page up to a limit. An agent gets no request that it does not support.
+// Sessions of an agent are listed page by page up to a limit. An agent gets no request for a method
+// that it does not support.
 func TestSessions_pages(t *testing.T) {
 	const can = `,"agentCapabilities":{"loadSession":true,"sessionCapabilities":{"list":{},"delete":{}}}`
 	page := func(id, next string) acptest.Exchange {
@@ -381,10 +382,11 @@ func TestStart(t *testing.T) {
 	if !errors.Is(last, agent.ErrClosed) || !strings.Contains(last.Error(), "code 5") || !strings.Contains(last.Error(), dir) || !strings.Contains(last.Error(), "mine") {
 		t.Errorf("the events end with %v, want %v with the code 5, %s and mine", last, agent.ErrClosed, dir)
 	}
-	_ = s.Close() // it has ended
+	_ = s.Close() // the agent has ended
 }
 
-// The client announces terminals to an agent on this machine, and files only if there are unsaved texts.
+// The client announces terminals to an agent on this machine, and file access only if an editor may
+// have unsaved texts.
 func TestGreeting(t *testing.T) {
 	for name, c := range map[string]struct {
 		local        bool
@@ -437,7 +439,7 @@ func TestSend_full(t *testing.T) {
 			break
 		}
 	}
-	if accepted < 1000 || accepted > 1001 { // the first may have left the queue
+	if accepted < 1000 || accepted > 1001 { // the first one may have left the queue
 		t.Errorf("%d prompts were accepted, want 1000 and the one that runs", accepted)
 	}
 	if err := s.Close(); err != nil {
@@ -454,9 +456,9 @@ func TestSend_full(t *testing.T) {
 	}
 }
 
-// TestTurn_strange checks that an unknown update is kept, and that a turn ends as cancelled if the agent answers the
-// prompt with the error code for cancellation.
-func TestTurn_strange(t *testing.T) {
+// TestTurn_unknownUpdate checks that an unknown update is kept, and that a turn ends as cancelled if the
+// agent answers the prompt with the error code for cancellation.
+func TestTurn_unknownUpdate(t *testing.T) {
 	s := opened(t, &acptest.Agent{Exchanges: []acptest.Exchange{
 		acptest.On("initialize", acptest.Reply(map[string]any{"protocolVersion": 1})),
 		acptest.On("session/new", session("")),

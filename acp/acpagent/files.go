@@ -16,10 +16,11 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// maxFile bounds a file that an agent reads or writes through this program.
+// maxFile limits the size of a file that an agent reads or writes through this program, in bytes.
 const maxFile = 64 << 20
 
-// isLocal reports whether the agent runs on this machine as this user, so that it is offered files and terminals.
+// isLocal reports whether the agent runs on this machine as this user. Only then it is offered
+// files and terminals.
 func (s *Session) isLocal() bool {
 	return s.provider.Local || s.provider.Spawner == nil && s.provider.Dial == nil
 }
@@ -41,7 +42,7 @@ func (s *Session) serve(ctx context.Context, m *jsonrpc.Message) (any, error) {
 	return nil, jsonrpc.MethodNotFound(m.Method)
 }
 
-// answer decodes the parameters of a request and has do answer it.
+// answer decodes the parameters of a request and calls do to answer it.
 func answer[T any](m *jsonrpc.Message, do func(*T) (any, error)) (any, error) {
 	r := new(T)
 	if err := json.Unmarshal([]byte(m.Params), r); err != nil {
@@ -66,7 +67,7 @@ func (s *Session) inside(path string, do func(root *os.Root, name string) error)
 			return err
 		}
 		err = do(root, name)
-		if errors.Is(err, fs.ErrNotExist) { // the agent may make the file
+		if errors.Is(err, fs.ErrNotExist) { // the agent may create the file
 			err = &jsonrpc.Error{Code: acp.CodeResourceNotFound, Message: "Resource not found: " + path}
 		}
 		return errors.Join(err, root.Close())
@@ -74,7 +75,7 @@ func (s *Session) inside(path string, do func(root *os.Root, name string) error)
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the path is outside of the session's directories: " + path}
 }
 
-// readFile returns the text of a file, or some lines of it.
+// readFile returns the text of a file, or a range of its lines.
 func (s *Session) readFile(ctx context.Context, r *acp.ReadTextFileRequest) (any, error) {
 	if s.files != nil {
 		s.files.Before(ctx, r.Path)
@@ -136,7 +137,7 @@ func (s *Session) writeFile(ctx context.Context, r *acp.WriteTextFileRequest) (a
 	return &acp.WriteTextFileResponse{}, nil
 }
 
-// openRegular opens a regular file. The opening of a pipe does not block.
+// openRegular opens a regular file. Opening a pipe does not block.
 func openRegular(root *os.Root, name string, flags int, mode fs.FileMode) (*os.File, error) {
 	f, err := root.OpenFile(name, flags|regularfile.NonBlocking, mode)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// asking runs an agent that makes requests to the client in a turn, and returns the answers as JSON.
+// asking runs an agent that sends requests to the client during a turn, and returns the answers as
+// JSON.
 func asking(t *testing.T, dir string, requests ...any) (answers []string) {
 	t.Helper()
 	var steps []acptest.Step
@@ -85,7 +86,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// An agent runs commands, reads the end of their output and their status, and those that still run end with the session.
+// An agent runs commands and reads the end of their output and their status. Commands that are
+// still running end with the session.
 func TestTerminals(t *testing.T) {
 	dir := t.TempDir()
 	about := func(id string) any { return map[string]any{"sessionId": "s", "terminalId": id} }

@@ -52,15 +52,16 @@ func textContent(text string) event.Content {
 	return event.TextContent(text)
 }
 
-// promptRequest is an [acp.PromptRequest] that is written without copies of its blocks, which may be large.
+// promptRequest is an [acp.PromptRequest] that is encoded without copying its blocks, which may be
+// large.
 type promptRequest struct {
 	session string
 	hosted  bool
-	uuid    string // for promptMeta under a host; may be empty
+	uuid    string // for promptMeta under a host; may be ""
 	blocks  []acp.ContentBlock
 }
 
-// AppendJSON appends the request with the blocks of inputBlocks.
+// AppendJSON appends the encoded request, with the blocks of inputBlocks.
 func (r *promptRequest) AppendJSON(b []byte) ([]byte, error) {
 	b = jsonwire.AppendString(append(b, `{"sessionId":`...), r.session)
 	if r.hosted {

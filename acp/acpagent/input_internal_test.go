@@ -61,7 +61,7 @@ func TestPromptRequest(t *testing.T) {
 	}
 }
 
-// plainContent returns the content of a prompt with the members of objects in the order of their names.
+// plainContent returns the content of a prompt with sorted members.
 func plainContent(t *testing.T, content []event.Content) string {
 	t.Helper()
 	var all []any

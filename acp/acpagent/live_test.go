@@ -21,15 +21,15 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// liveAgent is an agent of another maker and how it is pointed at the scripted API.
+// liveAgent is an agent of another vendor, with its settings for the scripted API.
 type liveAgent struct {
-	name, program string   // the program is a script below node_modules, or "bin:" and a binary
-	args          []string // after it
+	name, program string   // program is a script below node_modules, or "bin:" and the name of a binary
+	args          []string // arguments of the program
 	files         map[string]string
 	env           []string
 	shell, edit   string // the names of its tools
-	mode          string // in which it asks
-	result        string // what its results show: Gemini CLI does not send what a command prints
+	mode          string // the mode in which it asks for permission
+	result        string // text in its results; Gemini CLI does not send the output of a command
 }
 
 // liveCommand is the command that the model runs, liveText the text that it writes.
@@ -59,8 +59,9 @@ func liveAgents(api string) []liveAgent {
 	}
 }
 
-// TestLiveAgents runs opencode, Qwen Code and Gemini CLI against a scripted API on loopback. It checks that the request
-// for permission has the command or the file, and that the result has the output and the diff.
+// TestLiveAgents runs opencode, Qwen Code and Gemini CLI against a scripted API on loopback. It
+// checks that the permission request has the command or the file, and that the result has the
+// output and the diff.
 func TestLiveAgents(t *testing.T) {
 	short.Skip(t, "ACP agents")
 	if os.Getenv("PARLEY_SOAK") == "" {
@@ -77,7 +78,7 @@ func TestLiveAgents(t *testing.T) {
 	}
 }
 
-// command is the command line of an agent.
+// command returns the command line of an agent.
 func (a *liveAgent) command(modules string) []string {
 	if binary, ok := strings.CutPrefix(a.program, "bin:"); ok {
 		return append([]string{filepath.Join(modules, binary)}, a.args...)
@@ -153,8 +154,8 @@ func (a *liveAgent) run(t *testing.T, modules string) {
 	}
 }
 
-// fakeModel answers as the APIs of OpenAI and of Gemini do: a prompt "call-it NAME [FILE]" with a call of
-// that tool, anything else with a text.
+// fakeModel implements the APIs of OpenAI and of Gemini: it answers a prompt "call-it NAME [FILE]"
+// with a call of that tool, and other prompts with a text.
 type fakeModel struct{}
 
 func (*fakeModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -163,7 +164,7 @@ func (*fakeModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	if strings.Contains(r.URL.Path, "/v1beta/") {
 		part := any(map[string]string{"text": "Done."})
-		if !strings.Contains(r.URL.Path, ":stream") { // a question of its own, as which model is to answer
+		if !strings.Contains(r.URL.Path, ":stream") { // an internal request of the CLI, such as for choosing a model
 			part = map[string]string{"text": `{"reasoning":"x","next_speaker":"user","model_choice":"flash","complexity_reasoning":"x","complexity_score":10}`}
 		}
 		if name != "" {
@@ -199,7 +200,7 @@ func (*fakeModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, "data: [DONE]\n\n")
 }
 
-// wanted returns the call that the last message of a request asks for, or "".
+// wanted returns the call that the last message of a request requests, or "".
 func wanted(body string) (name string, args map[string]any) {
 	const mark = `"call-it `
 	at := strings.LastIndex(body, mark)

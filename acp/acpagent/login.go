@@ -20,11 +20,12 @@ type LoginMethod struct {
 	ID          string
 	Name        string
 	Description string
-	// Command is set if the person has to run it in a terminal. Other methods are for [Provider.Login].
+	// Command is set if the user has to run it in a terminal. Other methods are used with
+	// [Provider.Login].
 	Command []string
 }
 
-// String returns the name, the description and the command as text for a person.
+// String describes the method to a person: its name, its description and its command.
 func (m *LoginMethod) String() string {
 	text := m.Name
 	if m.Description != "" && m.Description != m.Name {
@@ -36,10 +37,10 @@ func (m *LoginMethod) String() string {
 	return text
 }
 
-// LoginError is returned when the agent wants a login before it works. It is an [agent.ErrAuth].
+// LoginError is returned when the agent requires a login. It matches [agent.ErrAuth].
 type LoginError struct {
 	Agent   string // the name of the agent
-	Reason  string // in the agent's words
+	Reason  string // the agent's message
 	Methods []LoginMethod
 	err     error
 }
@@ -120,9 +121,9 @@ const maxPrinted = 20
 // would read it as the user's.
 func (s *Session) stray(line string, m *jsonrpc.Message, err error) {
 	if m != nil {
-		return // an answer that nobody waits for any more
+		return // an answer without a waiting caller
 	}
-	s.provider.log().Debug("acpagent: a line that is not a message", "line", line[:min(len(line), 200)], "err", err)
+	s.provider.log().Debug("acpagent: invalid line", "line", line[:min(len(line), 200)], "err", err)
 	if line = plain(line); line == "" {
 		return
 	}
@@ -137,10 +138,10 @@ func (s *Session) strays() (lines []string) {
 	return lines
 }
 
-// plain is a text without escape sequences and control characters.
+// plain returns a text without escape sequences and control characters.
 func plain(text string) string {
 	var out strings.Builder
-	escape := 0 // 1 after ESC, 2 inside of a sequence
+	escape := 0 // 1 after ESC, 2 inside a sequence
 	for _, r := range text {
 		switch {
 		case r == 0x1b:
@@ -157,13 +158,13 @@ func plain(text string) string {
 	return strings.TrimSpace(out.String())
 }
 
-// translate makes an error of the protocol one of package agent.
+// translate converts an error of the protocol to an error of package agent.
 func (s *Session) translate(err error) error {
 	e, ok := errors.AsType[*jsonrpc.Error](err)
 	switch {
 	case err == nil:
 		return nil
-	case !ok && (s.conn.Err() != nil || errors.Is(err, jsonrpc.ErrClosed) || errors.Is(err, syscall.EPIPE)): // the last before its output ends
+	case !ok && (s.conn.Err() != nil || errors.Is(err, jsonrpc.ErrClosed) || errors.Is(err, syscall.EPIPE)): // the last call before the agent's output ends
 		return fmt.Errorf("%w: %w", agent.ErrClosed, err)
 	case !ok:
 		return err
@@ -183,7 +184,7 @@ func (s *Session) translate(err error) error {
 	return reason
 }
 
-// agentError is an error of the agent in words.
+// agentError is an error of the agent with a readable text.
 type agentError struct {
 	text string
 	err  error
@@ -195,7 +196,7 @@ func (e *agentError) Unwrap() error { return e.err }
 // reasonOf returns the text of an error: its message, the message inside of it if it is JSON, and the details.
 func reasonOf(e *jsonrpc.Error) string {
 	text := e.Message
-	for range 3 { // an error of the API in one of the agent
+	for range 3 { // an API error can be nested in the agent's error
 		var inner struct {
 			Message string
 			Error   struct{ Message string }
@@ -208,7 +209,7 @@ func reasonOf(e *jsonrpc.Error) string {
 	var data struct{ Details, Message, Reason string }
 	var plainData string
 	if json.Unmarshal(e.Data, &data) != nil {
-		_ = json.Unmarshal(e.Data, &plainData) // anything else has no words
+		_ = json.Unmarshal(e.Data, &plainData) // other data has no text
 	}
 	for _, more := range []string{data.Details, data.Message, data.Reason, plainData} {
 		if more != "" && !strings.Contains(text, more) {

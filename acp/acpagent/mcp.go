@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 )
 
-// clientServers are MCP servers as a client passes them on.
+// clientServers converts MCP servers to the form in which a client passes them to an agent.
 func clientServers(raw json.RawMessage) ([]acp.MCPServer, error) {
 	list := []acp.MCPServer{}
 	if len(raw) == 0 {

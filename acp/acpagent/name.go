@@ -10,7 +10,7 @@ import (
 // runners are programs that run another program, which their first argument names.
 var runners = []string{"node", "nodejs", "bun", "bunx", "deno", "npx", "pnpx", "python", "python3", "uvx", "pipx", "env", "sh", "bash"}
 
-// containers are names of files and folders that do not name a program.
+// containers are names of files and folders that do not identify a program.
 var containers = []string{"index", "main", "cli", "acp", "dist", "bin", "build", "lib", "out", "src", "."}
 
 // commandName returns the name of the agent that a command runs.
@@ -38,7 +38,7 @@ func programName(word string) string {
 	for {
 		name := path.Base(word)
 		if at := strings.LastIndexByte(name, '@'); at > 0 {
-			name = name[:at] // the version of a package
+			name = name[:at] // without the version of a package
 		}
 		for _, ext := range []string{".exe", ".cmd", ".js", ".mjs", ".cjs", ".ts", ".py"} {
 			name = strings.TrimSuffix(name, ext)

@@ -22,13 +22,13 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// Provider starts sessions of one agent. Its fields are set before use and not changed; its
-// methods may be called from any goroutine.
+// Provider starts sessions of one agent. Its fields must be set before its first use and not
+// changed later; its methods may be called from any goroutine.
 type Provider struct {
-	// Command is the agent's program, which is looked for in PATH, and its arguments.
+	// Command is the agent's program, which is searched in PATH, and its arguments.
 	Command []string
-	// As is the provider's name after "acp:"; empty is the name of the program, or of the script or package that an
-	// interpreter such as node or npx runs.
+	// As is the part of the provider's name after "acp:". The default is the name of the program,
+	// or of the script or package that an interpreter such as node or npx runs.
 	As string
 	// Env is added to the environment of the agent, as KEY=value.
 	Env []string
@@ -38,24 +38,24 @@ type Provider struct {
 	Version string
 	// Spawner runs the program; nil runs it on this machine.
 	Spawner spawn.Spawner
-	// Supervisor is the path of a parley command. On Linux the agent then runs below a small process of it,
-	// which ends everything that the agent has started when the agent ends, also when this process is
-	// killed. Without one, what the agent has left is found by its process group, by its parent and by a
-	// mark in its environment: a process in another session with an empty environment (env -i setsid)
-	// outlives the agent. KeepChildren leaves alone what is not in the agent's process group; there is no
-	// supervisor then. Neither has an effect with a Spawner.
+	// Supervisor is the path of a parley command. On Linux the agent then runs below a small parley
+	// process, which ends all descendants of the agent when the agent ends, even if this process is
+	// killed. Without it, this package finds leftover processes by their process group, their
+	// parent and a mark in their environment: a process in another session with an empty
+	// environment (env -i setsid) outlives the agent. KeepChildren spares processes outside of the
+	// agent's process group, and disables the supervisor. Neither has an effect with a Spawner.
 	Supervisor   string
 	KeepChildren bool
 	// Logger receives the agent's standard error and unknown messages; nil discards them.
 	Logger *slog.Logger
-	// Dial, where it is set, connects to an agent instead of running Command. Closing the
-	// writer ends the agent; the reader is closed after it and may wait there until the agent is gone.
+	// Dial, if set, connects to an agent instead of running Command. Closing the writer must end
+	// the agent. The reader is closed after it; its Close may wait until the agent has ended.
 	Dial func(ctx context.Context, opts agent.Options) (io.ReadCloser, io.WriteCloser, error)
 	// RegistryDir is a directory that records the running processes, so that Sweep can end processes of a server that
 	// crashed; empty disables the records.
 	RegistryDir string
-	// Local reports that an agent of Dial or of a Spawner runs on this machine as this user: it is offered files and terminals, as an
-	// agent is that this program runs itself.
+	// Local reports that the agent of Dial or of a Spawner runs on this machine as this user. It is
+	// then offered files and terminals, like an agent that this package starts itself.
 	Local bool
 
 	registry agentkit.Registry
@@ -68,7 +68,7 @@ var (
 	_ agent.Hosted  = (*Session)(nil)
 )
 
-// Name returns acp: followed by the agent's name, which is As or follows from its command.
+// Name returns "acp:" and the agent's name: As, or the name derived from its command.
 func (p *Provider) Name() string {
 	return "acp:" + cmp.Or(p.As, commandName(p.Command))
 }
@@ -84,8 +84,8 @@ func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session,
 	})
 }
 
-// Resume starts an agent that continues a session. An agent that can only load a session replays
-// its messages, which are left out of the events.
+// Resume starts an agent that continues a session. If the agent can only load sessions, the
+// replayed messages are omitted from the events.
 func (p *Provider) Resume(ctx context.Context, id string, opts agent.Options) (agent.Session, error) {
 	return p.session(ctx, opts, func(s *Session, servers []acp.MCPServer) error {
 		has := s.hello.AgentCapabilities.Or(acp.AgentCapabilities{})
@@ -107,7 +107,7 @@ func (p *Provider) Resume(ctx context.Context, id string, opts agent.Options) (a
 			err = fmt.Errorf("%w: the agent cannot continue sessions", agent.ErrUnsupported)
 		}
 		if e, ok := errors.AsType[*jsonrpc.Error](err); ok && (e.Code == jsonrpc.CodeInternal || e.Code == jsonrpc.CodeInvalidParams) {
-			err = fmt.Errorf("%w: %w", agent.ErrNotFound, err) // agents report a lost session in this way, too
+			err = fmt.Errorf("%w: %w", agent.ErrNotFound, err) // agents also report a lost session like this
 		}
 		return err
 	})
@@ -121,7 +121,8 @@ func named(err error, id acp.SessionID) error {
 	return nil
 }
 
-// continued is the answer to session/fork, session/resume and session/load. Only the first names a session.
+// continued is the answer to session/fork, session/resume and session/load. Only that to
+// session/fork has a session id.
 type continued struct {
 	SessionID     acp.SessionID
 	Modes         acp.Optional[acp.SessionModeState]
@@ -129,7 +130,7 @@ type continued struct {
 	members       map[string]json.RawMessage
 }
 
-// UnmarshalJSON reads an answer, which some agents leave null.
+// UnmarshalJSON decodes the answer, which is null from some agents.
 func (c *continued) UnmarshalJSON(text []byte) error {
 	type plain continued
 	if err := json.Unmarshal(text, (*plain)(c)); err != nil {
@@ -157,7 +158,8 @@ func (p *Provider) session(ctx context.Context, opts agent.Options, start func(s
 	return s.offering(), nil
 }
 
-// offering returns the session as a type with the optional methods that its agent supports.
+// offering returns the session as a type that has only the optional methods that its agent
+// supports.
 func (s *Session) offering() agent.Session {
 	if s.hasModels() {
 		return &modelled{s}
@@ -192,7 +194,8 @@ func (p *Provider) connect(ctx context.Context, opts agent.Options) (*Session, e
 	return s, nil
 }
 
-// connect starts the conversation with an agent, by its numbered lines if a host keeps them.
+// connect connects to an agent: over its numbered lines if a host keeps them, else over its plain
+// output.
 func (s *Session) connect(lines spawn.LineProcess, a agent.Adoption, r io.Reader, w io.WriteCloser) {
 	opts := jsonrpc.Options{
 		Handle: s.handle, Notify: s.notified, CancelMethod: acp.MethodCancelRequest, Written: s.sent, Stray: s.stray, Embedded: true,
@@ -208,15 +211,15 @@ func (s *Session) connect(lines spawn.LineProcess, a agent.Adoption, r io.Reader
 	go s.watch()
 }
 
-// greet initializes the connection. It offers files and terminals only to an agent on this machine, because it has no
-// access to those of another machine. Commands of an agent under a host must outlive this process.
+// greet initializes the connection. It offers files and terminals only to an agent on this machine,
+// and only terminals that can outlive this process to an agent under a host.
 func (s *Session) greet(ctx context.Context) error {
 	client := acp.ClientCapabilities{
 		Elicitation: acp.Some(acp.ElicitationCapabilities{Form: acp.Some(acp.ElicitationFormCapabilities{}), URL: acp.Some(acp.ElicitationURLCapabilities{})}),
 		Session:     acp.Some(acp.ClientSessionCapabilities{Notices: acp.Some(acp.NoticeCapabilities{}), Compaction: acp.Some(acp.CompactionCapabilities{})}),
 		Auth:        acp.Some(acp.AuthCapabilities{Terminal: acp.Some(true)}),
 	}
-	if s.isLocal() && s.files != nil { // without unsaved texts the agent's own access is the better one: Gemini CLI makes no new files through a client
+	if s.isLocal() && s.files != nil { // without unsaved texts the agent's own file access is better: Gemini CLI creates no files through a client
 		client.Fs = acp.Some(acp.FileSystemCapabilities{ReadTextFile: acp.Some(true), WriteTextFile: acp.Some(true)})
 	}
 	if s.isLocal() && (s.hosted == nil || s.keeper != nil) {

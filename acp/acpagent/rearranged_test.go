@@ -10,16 +10,17 @@ import (
 	"github.com/seed7221b0f9/parley/acp/acptest"
 )
 
-// rearranged are variations that change where, when and how often the agent reports something. Each agent has its own place.
+// rearranged are variations that change where, when and how often the agent reports something,
+// because agents differ in that.
 var rearranged = map[string]func(v *variation){
-	// Everything about a call is in an update before the question, which has only the id.
+	// All details of a call are in an update before the request, which contains only the id.
 	"bare question": func(v *variation) {
 		v.questions(func(l acptest.Line, call map[string]any) {
 			v.moved(l, call)
 			v.bare(l, call)
 		})
 	},
-	// The same in an update after the question.
+	// All details are in an update after the request.
 	"late call": func(v *variation) {
 		v.late = true
 		v.questions(func(l acptest.Line, call map[string]any) {
@@ -28,7 +29,7 @@ var rearranged = map[string]func(v *variation){
 			v.moved(l, before)
 		})
 	},
-	// Each call before the question is only in the question.
+	// All details of a call are only in the request.
 	"only the question": func(v *variation) {
 		asked := map[string]map[string]any{}
 		v.questions(func(l acptest.Line, call map[string]any) {
@@ -36,7 +37,7 @@ var rearranged = map[string]func(v *variation){
 			v.keep(l)
 		})
 		v.lines = nil
-		known := map[string]map[string]any{} // by call: the fields of updates before the request
+		known := map[string]map[string]any{} // the fields of updates before the request, by call
 		v.each(func(l acptest.Line, u map[string]any) {
 			if l.Method == "session/request_permission" {
 				call, _ := v.params["toolCall"].(map[string]any)
@@ -60,7 +61,7 @@ var rearranged = map[string]func(v *variation){
 			v.keep(l)
 		})
 	},
-	// Two questions about each call at once, and one about another call.
+	// Two requests about each call at the same time, and one about another call.
 	"asked again": func(v *variation) {
 		again := map[string][]string{}
 		v.questions(func(l acptest.Line, call map[string]any) {
@@ -83,13 +84,13 @@ var rearranged = map[string]func(v *variation){
 			}
 			for _, id := range again[key] {
 				l.ID = json.RawMessage(id)
-				v.lines = slices.Insert(v.lines, i, l) // it is answered before the first
+				v.lines = slices.Insert(v.lines, i, l) // answered before the first request
 				i++
 			}
 			delete(again, key)
 		}
 	},
-	// Arguments in a list.
+	// The arguments are a list.
 	"listed input": func(v *variation) {
 		v.each(func(l acptest.Line, u map[string]any) {
 			call := u
@@ -109,7 +110,7 @@ var rearranged = map[string]func(v *variation){
 			v.changed(l)
 		})
 	},
-	// The last updates of a turn come after its end.
+	// The last updates of a turn arrive after its end.
 	"after the end": func(v *variation) {
 		prompts := map[string]bool{}
 		for _, l := range v.from {
@@ -133,7 +134,7 @@ var rearranged = map[string]func(v *variation){
 			}
 		})
 	},
-	// Each turn with a question is cancelled at the first one.
+	// Each turn with a request is cancelled at the first request.
 	"cancelled": func(v *variation) {
 		prompt, cancelled := "", false
 		asked := map[int]bool{}
@@ -179,7 +180,7 @@ var rearranged = map[string]func(v *variation){
 			}
 		}
 	},
-	// Requests that are wrong or are not offered. The agent waits for each answer.
+	// Invalid requests, and requests that are not offered. The agent waits for each answer.
 	"wrong requests": func(v *variation) {
 		v.each(func(l acptest.Line, u map[string]any) {
 			if k := u["sessionUpdate"]; k == "tool_call" || k == "agent_message_chunk" {
@@ -199,7 +200,8 @@ var rearranged = map[string]func(v *variation){
 	},
 }
 
-// questions calls f for the questions of the agent, with their calls. It keeps other lines.
+// questions calls f for the permission requests of the agent, with their calls. It keeps other
+// lines.
 func (v *variation) questions(f func(l acptest.Line, call map[string]any)) {
 	v.each(func(l acptest.Line, _ map[string]any) {
 		call, ok := v.params["toolCall"].(map[string]any)
@@ -211,7 +213,7 @@ func (v *variation) questions(f func(l acptest.Line, call map[string]any)) {
 	})
 }
 
-// moved adds an update with everything that a question has about its call.
+// moved adds an update with all details that a request has about its call.
 func (v *variation) moved(l acptest.Line, call map[string]any) {
 	update := maps.Clone(call)
 	update["sessionUpdate"] = "tool_call_update"

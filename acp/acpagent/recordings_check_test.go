@@ -28,7 +28,7 @@ type update struct {
 
 func (u *update) text() string {
 	var c struct{ Type, Text string }
-	_ = json.Unmarshal(u.Content, &c) // a list is the content of a call
+	_ = json.Unmarshal(u.Content, &c) // fails for the content of a call, which is a list
 	return c.Text
 }
 
@@ -41,7 +41,7 @@ func updateOf(l *acptest.Line) *update {
 	return p.Update
 }
 
-// consistent compares meta.json with the lines.
+// consistent checks that meta.json matches the lines.
 func (d *driver) consistent() {
 	number := 0
 	for i := range d.r.Lines {
@@ -65,7 +65,7 @@ func (d *driver) consistent() {
 	}
 }
 
-// result compares an answer with the results of meta.json, which have the order of the requests.
+// result compares an answer with the results in meta.json, which are in the order of the requests.
 func (d *driver) result(number int, l, answer *acptest.Line) {
 	if number >= len(d.r.Meta.Results) {
 		return
@@ -80,7 +80,7 @@ func (d *driver) result(number int, l, answer *acptest.Line) {
 		d.t.Errorf("request %d, %s: meta.json has %+v, the agent answered %+v", number+1, l.Method, want, answer)
 		return
 	}
-	if want.Error != nil && answer != nil && answer.Raw == "" { // one behind other text was not heard
+	if want.Error != nil && answer != nil && answer.Raw == "" { // the recorded client did not receive an answer after other text
 
 		var e struct {
 			Code    int
@@ -92,7 +92,7 @@ func (d *driver) result(number int, l, answer *acptest.Line) {
 	}
 }
 
-// files makes the files that the recorded client had when the agent read them.
+// files creates the files that existed in the recording when the agent read them.
 func (d *driver) files() {
 	for i := range d.r.Lines {
 		l := &d.r.Lines[i]
@@ -117,7 +117,7 @@ func (d *driver) files() {
 	}
 }
 
-// follow reads the events and answers as the recorded client did.
+// follow reads the events and answers requests like the recorded client.
 func (s *played) follow() {
 	defer close(s.done)
 	asked := map[string]bool{}
@@ -141,7 +141,7 @@ func (s *played) follow() {
 			}
 		case *event.QuestionRequest:
 			s.permits.Go(func() {
-				_ = s.Answer(context.Background(), ev.RequestID, &agent.ElicitationAnswer{Action: "cancel"}) // it may be withdrawn
+				_ = s.Answer(context.Background(), ev.RequestID, &agent.ElicitationAnswer{Action: "cancel"}) // the request may have been withdrawn
 			})
 		}
 		close(s.changed)
@@ -153,7 +153,7 @@ func (s *played) follow() {
 	close(s.changed)
 }
 
-// until waits until ok returns true, which is called with the lock.
+// until waits until ok returns true. It calls ok with the lock held.
 func (s *played) until(ctx context.Context, what string, ok func() bool) {
 	s.d.t.Helper()
 	for {
@@ -181,7 +181,7 @@ func (s *played) until(ctx context.Context, what string, ok func() bool) {
 	}
 }
 
-// asks are the requests of the recorded agent for a call, in their order.
+// asks returns the requests of the recorded agent for a call, in their order.
 func (s *played) asks(toolCall string) (list []*acptest.Line) {
 	for i := range s.d.r.Lines {
 		l := &s.d.r.Lines[i]
@@ -193,7 +193,8 @@ func (s *played) asks(toolCall string) (list []*acptest.Line) {
 	return list
 }
 
-// permit answers a request as the recorded client did. Where that answered because the turn was cancelled, the interrupt does.
+// permit answers a request like the recorded client. It does not answer if the recorded client
+// answered because the turn was cancelled: the interrupt does that.
 func (s *played) permit(ev *event.PermissionRequest) {
 	s.mu.Lock()
 	number := 0
@@ -243,7 +244,7 @@ func (s *played) permit(ev *event.PermissionRequest) {
 	}
 }
 
-// after reports whether a line comes after another one.
+// after reports whether a line follows another one.
 func after(lines []acptest.Line, first, second *acptest.Line) bool {
 	for i := range lines {
 		switch &lines[i] {
@@ -256,7 +257,7 @@ func after(lines []acptest.Line, first, second *acptest.Line) bool {
 	return false
 }
 
-// complete waits until a request shows everything that a person must see, and returns it.
+// complete waits until a request contains everything that a person must see, and returns it.
 func (s *played) complete(ask *acptest.Line, ev *event.PermissionRequest) *event.PermissionRequest {
 	end := time.After(10 * time.Second)
 	for {
@@ -271,7 +272,7 @@ func (s *played) complete(ask *acptest.Line, ev *event.PermissionRequest) *event
 		case <-s.done:
 			return now
 		case <-end:
-			return now // check reports what it lacks
+			return now // check reports what is missing
 		}
 	}
 }
@@ -287,7 +288,7 @@ func lacks(a *acptest.Ask, ev *event.PermissionRequest) []string {
 	return slices.DeleteFunc(append(a.Texts(), a.Title), func(text string) bool { return strings.Contains(shown, text) })
 }
 
-// check compares a request with the texts that a person must see.
+// check checks that a request contains the texts that a person must see.
 func (s *played) check(ask *acptest.Line, ev *event.PermissionRequest) {
 	var p struct {
 		ToolCall struct{ Title string }
@@ -322,7 +323,7 @@ func (s *played) check(ask *acptest.Line, ev *event.PermissionRequest) {
 	}
 }
 
-// leaves are the texts and numbers of a JSON value.
+// leaves returns the texts and numbers in a JSON value.
 func leaves(text event.JSON) string {
 	var v any
 	d := json.NewDecoder(strings.NewReader(string(text)))
@@ -350,7 +351,7 @@ func leaves(text event.JSON) string {
 	return strings.Join(list, "\n")
 }
 
-// ended waits for the result of a turn and compares it with the answer to its prompt.
+// ended waits for the result of a turn and compares it with the recorded answer to its prompt.
 func (s *played) ended(number int, answer *acptest.Line) {
 	s.d.t.Helper()
 	ctx, cancel := s.d.context()
@@ -367,8 +368,8 @@ func (s *played) ended(number int, answer *acptest.Line) {
 		Code    int
 		Message string
 	}
-	_ = json.Unmarshal(answer.Result, &want)  // one of them
-	_ = json.Unmarshal(answer.Error, &failed) // is absent
+	_ = json.Unmarshal(answer.Result, &want)  // either result or error is absent
+	_ = json.Unmarshal(answer.Error, &failed) // see above
 	if got.StopReason != want.StopReason || got.IsError != (len(answer.Error) > 0) {
 		s.d.t.Errorf("turn %d ended with %q %v %q, the agent answered %s%s", number, got.StopReason, got.IsError, got.Result, answer.Result, answer.Error)
 	}
@@ -422,7 +423,7 @@ func (s *played) offers(answer *acptest.Line) {
 		}
 	}
 	var has []string
-	list, _ := s.Session.(agent.Catalog).Models(s.d.t.Context()) // an agent without models has none to compare
+	list, _ := s.Session.(agent.Catalog).Models(s.d.t.Context()) // nothing to compare without models
 	for _, m := range list {
 		has = append(has, m.Name)
 	}
@@ -432,7 +433,7 @@ func (s *played) offers(answer *acptest.Line) {
 	}
 }
 
-// checkAll compares the events of a session that has ended with the lines that were played.
+// checkAll compares the events of an ended session with the played lines.
 func (s *played) checkAll() {
 	s.d.t.Helper()
 	played := map[int]bool{}
@@ -485,7 +486,7 @@ func (s *played) catalog(lines []*update) {
 	}
 }
 
-// allEnded checks that no call is in progress.
+// allEnded checks that no tool call is still in progress.
 func allEnded(d *driver, calls map[string]*event.ToolCall) {
 	d.t.Helper()
 	for id, c := range calls {
@@ -533,7 +534,7 @@ func compare(d *driver, conv *event.Conversation, lines []*update, replayed bool
 			usage = u
 		case "tool_call", "tool_call_update":
 			if u.SessionUpdate == "tool_call" {
-				delete(final, u.ToolCallID) // an id that is used again
+				delete(final, u.ToolCallID) // an id that the agent uses again
 			}
 			for _, name := range []string{"terminal_output", "terminal_output_delta"} {
 				data, _ := event.JSON(u.Meta[name]).Member("data")
@@ -601,7 +602,7 @@ func contentTexts(content json.RawMessage) (list []string) {
 	return list
 }
 
-// texts are the texts of a conversation by the kind of their updates, and its calls.
+// texts returns the texts of a conversation by the kind of their updates, and its calls.
 func texts(conv *event.Conversation) (map[string]string, map[string]*event.ToolCall) {
 	got, calls := map[string]string{}, map[string]*event.ToolCall{}
 	conv.Settle()
@@ -633,7 +634,7 @@ func texts(conv *event.Conversation) (map[string]string, map[string]*event.ToolC
 	return got, calls
 }
 
-// replay compares the replay of a session that is loaded.
+// replay compares the replay of a loaded session.
 func (d *driver) replay(l *acptest.Line, id string, want *acptest.Line) {
 	d.t.Helper()
 	p, a, _ := d.provider(l.Run)
@@ -663,7 +664,7 @@ func (d *driver) replay(l *acptest.Line, id string, want *acptest.Line) {
 	d.note(&conv)
 }
 
-// note keeps the texts that a person was shown.
+// note stores the texts that a person was shown.
 func (d *driver) note(conv *event.Conversation) {
 	got, _ := texts(conv)
 	for _, text := range got {
@@ -678,7 +679,7 @@ func (d *driver) checkTexts() {
 		l := &d.r.Lines[i]
 		cut = cut || l.Client && l.Method == "session/cancel" || d.r.Killed(l.Run)
 	}
-	var sent strings.Builder // some agents keep thinking to themselves
+	var sent strings.Builder // some agents do not send their thinking
 	for i := range d.r.Lines {
 		if u := updateOf(&d.r.Lines[i]); u != nil && strings.HasPrefix(u.SessionUpdate, "agent_") {
 			sent.WriteString(u.text())

@@ -21,9 +21,10 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// TestRecordings plays recorded agents to this client, which acts as the recorded client did. The events must contain everything
-// that the agent sent, requests must contain everything that meta.json requires a person to see, and each fault must end in an
-// error or a result. PARLEY_ACP_AGENTS_CORPUS names another folder of recordings.
+// TestRecordings plays recorded agents to this client, which acts like the recorded client. The
+// events must contain everything that the agent sent, permission requests must contain everything
+// that meta.json requires, and each fault must cause an error or a result. PARLEY_ACP_AGENTS_CORPUS
+// names another folder of recordings.
 func TestRecordings(t *testing.T) {
 	dir := os.Getenv("PARLEY_ACP_AGENTS_CORPUS")
 	if dir == "" {
@@ -84,7 +85,7 @@ type played struct {
 	d       *driver
 	agent   *acptest.Agent
 	run     int
-	waiting chan string // notifications that the agent waits for
+	waiting chan string // the agent waits for these notifications
 	done    chan struct{}
 	permits sync.WaitGroup
 
@@ -94,11 +95,11 @@ type played struct {
 	results  []*event.ResultMessage
 	requests []*event.PermissionRequest
 	latest   map[string]*event.PermissionRequest // by request id
-	err      error                               // with which the events ended
-	sent     int                                 // prompts
+	err      error                               // the error that ended the events
+	sent     int                                 // number of prompts
 }
 
-// limit bounds a step; a test that hangs fails then.
+// limit is the timeout of a step, so that a hanging test fails.
 const limit = 2 * time.Minute
 
 func (d *driver) context() (context.Context, context.CancelFunc) {
@@ -116,7 +117,7 @@ func (d *driver) provider(run int) (*acpagent.Provider, *acptest.Agent, chan str
 	}}, a, waiting
 }
 
-// drive repeats the actions of the recorded client in order.
+// drive repeats the actions of the recorded client, in order.
 func (d *driver) drive() {
 	lines := d.r.Lines
 	for i := range lines {
@@ -192,7 +193,7 @@ func setModel(ctx context.Context, s agent.Session, model string) error {
 	return err
 }
 
-// answer returns the line with the answer to a request of the client, or nil.
+// answer returns the recorded line that answers a request of the client, or nil.
 func (d *driver) answer(i int) *acptest.Line {
 	l := &d.r.Lines[i]
 	if len(l.ID) == 0 || l.Method == "" {
@@ -203,7 +204,7 @@ func (d *driver) answer(i int) *acptest.Line {
 		if !a.Client && a.Run == l.Run && a.Method == "" && string(a.ID) == string(l.ID) {
 			return a
 		}
-		if at := strings.LastIndex(a.Raw, `{"jsonrpc":`); !a.Client && a.Run == l.Run && at > 0 { // an answer behind other text
+		if at := strings.LastIndex(a.Raw, `{"jsonrpc":`); !a.Client && a.Run == l.Run && at > 0 { // an answer after other text
 			if json.Unmarshal([]byte(strings.TrimSpace(a.Raw[at:])), &a.Message) == nil && string(a.ID) == string(l.ID) {
 				return a
 			}
@@ -213,7 +214,7 @@ func (d *driver) answer(i int) *acptest.Line {
 	return nil
 }
 
-// check compares how a request ended with its answer in the recording.
+// check compares the outcome of a request with its recorded answer.
 func (d *driver) check(what string, want *acptest.Line, err error) {
 	d.t.Helper()
 	switch {
@@ -240,7 +241,7 @@ func (d *driver) explained(what string, answer json.RawMessage, err error) {
 		d.t.Fatalf("%s: %s; want json.Unmarshal(answer, &e) == nil", what, answer)
 	}
 	if refused := errors.Is(err, agent.ErrInvalid) || errors.Is(err, agent.ErrUnsupported) || errors.Is(err, agent.ErrClosed); refused {
-		return // before the agent was asked, or in its words
+		return // the request did not reach the agent, or the text contains its message
 	}
 	var data struct{ Details string }
 	_ = json.Unmarshal(e.Data, &data) // other forms have no details
@@ -256,7 +257,7 @@ func (d *driver) explained(what string, answer json.RawMessage, err error) {
 	}
 }
 
-// initialize describes an agent in recordings with no request other than initialize.
+// initialize describes an agent, for recordings with no request other than initialize.
 func (d *driver) initialize(i, run int) {
 	for _, l := range d.r.Lines[i+1:] {
 		if l.Client && l.Run == run && l.Method != "" {
@@ -279,7 +280,7 @@ func (d *driver) initialize(i, run int) {
 	}
 }
 
-// open opens a session as the recorded client did.
+// open opens a session like the recorded client.
 func (d *driver) open(l *acptest.Line, id string, want *acptest.Line) {
 	d.t.Helper()
 	d.close()
@@ -309,7 +310,7 @@ func (d *driver) open(l *acptest.Line, id string, want *acptest.Line) {
 	}
 }
 
-// servers are MCP servers of a recorded request in the form of options.
+// servers converts the MCP servers of a recorded request to options.
 func servers(t *testing.T, params json.RawMessage) json.RawMessage {
 	t.Helper()
 	var p struct {
@@ -336,7 +337,7 @@ func servers(t *testing.T, params json.RawMessage) json.RawMessage {
 func (d *driver) prompt(id string, blocks []json.RawMessage) {
 	d.t.Helper()
 	if d.session == nil || d.session.ID() != id {
-		return // the session could not be opened, or was closed: there is none to send to
+		return // the session could not be opened, or was closed
 	}
 	ctx, cancel := d.context()
 	defer cancel()
@@ -346,7 +347,7 @@ func (d *driver) prompt(id string, blocks []json.RawMessage) {
 	}
 }
 
-// await waits for the end of a turn where the recorded agent has answered a prompt.
+// await waits for the end of a turn if the recorded agent has answered the prompt.
 func (d *driver) await(l *acptest.Line) {
 	d.t.Helper()
 	if d.session == nil || l.Run != d.session.run || l.Method != "" || len(l.ID) == 0 || l.Raw != "" {
@@ -390,7 +391,8 @@ func (d *driver) cancel(l *acptest.Line) {
 	}
 }
 
-// set changes something of the session. A mode or a model that the agent has not announced is refused without asking the agent.
+// set changes a setting of the session. A mode or a model that the agent has not announced must be
+// refused without a request to the agent.
 func (d *driver) set(what, value string, want *acptest.Line, change func(context.Context, agent.Session) error) {
 	d.t.Helper()
 	if d.session == nil {
@@ -405,7 +407,7 @@ func (d *driver) set(what, value string, want *acptest.Line, change func(context
 	d.check(what, want, err)
 }
 
-// announced reports whether a value is a mode or a model of the session.
+// announced reports whether a value is an announced mode or model.
 func (d *driver) announced(ctx context.Context, value string) bool {
 	if m, ok := d.session.Session.(agent.ModeSetter); ok && slices.Contains(m.Modes(), value) {
 		return true
@@ -418,7 +420,7 @@ func (d *driver) announced(ctx context.Context, value string) bool {
 	return err == nil && slices.ContainsFunc(models, func(e agent.Entry) bool { return e.Name == value })
 }
 
-// login logs in. An agent that was never heard to answer must not be waited for without end.
+// login logs in, with a timeout if the recorded agent did not answer.
 func (d *driver) login(run int, method string, want *acptest.Line) {
 	d.t.Helper()
 	d.visit("authenticate", run, want, func(ctx context.Context, p *acpagent.Provider) error {
@@ -426,7 +428,7 @@ func (d *driver) login(run int, method string, want *acptest.Line) {
 	})
 }
 
-// visit does something for which no session is needed.
+// visit executes an action that needs no session.
 func (d *driver) visit(what string, run int, want *acptest.Line, do func(context.Context, *acpagent.Provider) error) {
 	d.t.Helper()
 	p, a, _ := d.provider(run)
@@ -440,7 +442,7 @@ func (d *driver) visit(what string, run int, want *acptest.Line, do func(context
 	}
 }
 
-// list compares the sessions that the agent lists.
+// list compares the sessions that the agent lists with the recorded ones.
 func (d *driver) list(run int, want *acptest.Line) {
 	d.t.Helper()
 	var got []agent.HistoryInfo
@@ -469,7 +471,7 @@ func (d *driver) close() {
 		return
 	}
 	d.t.Helper()
-	if d.r.Killed(s.run) { // it ends itself
+	if d.r.Killed(s.run) { // the recorded process was killed
 		select {
 		case <-s.done:
 		case <-time.After(limit):
@@ -489,7 +491,7 @@ func (d *driver) close() {
 	s.checkAll()
 }
 
-// settled waits until the events have all that was played: a title that the agent sends last.
+// settled waits until the events include everything that was played, such as a title at the end.
 func (s *played) settled() {
 	ctx, cancel := s.d.context()
 	defer cancel()

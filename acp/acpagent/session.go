@@ -24,25 +24,26 @@ import (
 const (
 	// closeWait limits how long Close waits for running calls.
 	closeWait = 30 * time.Second
-	// leaveWait bounds how long an agent that is idle has to close its session before its input is closed.
+	// leaveWait is the time that an idle agent has to close its session before its input is closed.
 	leaveWait = 2 * time.Second
-	// startWait bounds how long an interrupt waits for a prompt that was just sent.
+	// startWait limits how long an interrupt waits until a sent prompt has begun.
 	startWait = 5 * time.Second
 )
 
-// Session is a session of an agent in its own process. Close takes at most 30 seconds more than ending the process.
+// Session is a session of an agent in its own process. Close takes at most 30 seconds in addition
+// to ending the process.
 type Session struct {
 	provider *Provider
 	dir      string
 	extra    []string // further directories
 	env      []string
-	files    agent.Files // nil is the disk alone
+	files    agent.Files // nil means only the disk
 	conn     *jsonrpc.Conn
-	sup      *proc.Supervisor // nil for one that was dialled
+	sup      *proc.Supervisor // nil for a dialled agent
 	hello    acp.InitializeResponse
 	ctx      context.Context // ends with the connection
 	stop     context.CancelFunc
-	turns    chan *turn // prompts in their order
+	turns    chan *turn // queued prompts
 	work     sync.WaitGroup
 
 	terminals terminals
@@ -56,15 +57,15 @@ type Session struct {
 	conv     acpevent.Converter
 	id       string
 	settings acpevent.Settings
-	model    string // the first one
-	effort   string // the first one
+	model    string // the initial one
+	effort   string // the initial one
 	commands []acp.AvailableCommand
-	spent    tokens   // of the turn that runs
-	printed  []string // lines of the agent that are not messages
+	spent    tokens   // of the running turn
+	printed  []string // output lines of the agent that are not messages
 	asked    int
 	replay   *replay
-	live     bool // updates are of this session, not of a replay
-	// How many prompts were accepted, were written to the agent, and have ended.
+	live     bool // updates belong to this session, not to a replay
+	// The numbers of prompts that were accepted, written to the agent, and ended.
 	accepted, written, finished int
 	// The rest is for an agent under a host.
 	collected []event.Event           // of the line that is being handled
@@ -90,7 +91,7 @@ func newSession(p *Provider, dir string, opts agent.Options) *Session {
 	s.env = slices.Concat(s.env, p.Env)
 	s.kit = agentkit.New(agentkit.Options{Cancel: func(r *agentkit.Prompt) []event.Event {
 		if s.hosted != nil {
-			return nil // the line of the answer has the events, or the end of the agent
+			return nil // the line of the answer, or the end of the agent, causes the events
 		}
 		end := resolution{behavior: event.ResolvedCancelled}
 		if r.Kind == event.QuestionElicitation {
@@ -108,7 +109,8 @@ func (s *Session) call(ctx context.Context, method string, params, to any) error
 	return s.callThen(ctx, method, params, to, nil)
 }
 
-// callThen is call with a function that runs before later messages of the agent are handled, unless the call has failed.
+// callThen is like call, but if the call succeeds it runs a function before later messages of the
+// agent are processed.
 func (s *Session) callThen(ctx context.Context, method string, params, to any, then func()) error {
 	var decodeErr error
 	_, err := s.conn.CallThen(ctx, method, params, func(raw json.RawMessage, err error) {
@@ -133,7 +135,7 @@ func decodeAnswer(method string, raw json.RawMessage, to any) error {
 	return nil
 }
 
-// opened begins a new session.
+// opened begins a new session with the answer of the agent.
 func (s *Session) opened(answer *acp.NewSessionResponse) {
 	s.begin(string(answer.SessionID), answer.Modes, answer.ConfigOptions, answer.Extra)
 }
@@ -146,7 +148,7 @@ func (s *Session) continued(id string, fork bool, answer *continued) {
 	s.begin(id, answer.Modes, answer.ConfigOptions, answer.members)
 }
 
-// begin stores the agent's report about the session and starts to run prompts.
+// begin stores the agent's report about the session and starts running prompts.
 func (s *Session) begin(id string, modes acp.Optional[acp.SessionModeState], options acp.Optional[[]acp.SessionConfigOption], extra map[string]json.RawMessage) {
 	s.kit.Do(func() {
 		s.id, s.conv.SessionID, s.live = id, id, true
@@ -157,14 +159,14 @@ func (s *Session) begin(id string, modes acp.Optional[acp.SessionModeState], opt
 	s.emit(func() []event.Event { return s.conv.Model(s.settings.Model.Current) })
 	s.emit(func() []event.Event { return s.conv.Commands(s.commands) })
 	select {
-	case <-s.begun: // an agent that was adopted may have had several
+	case <-s.begun: // already closed if an adopted agent reports several times
 	default:
 		close(s.begun)
 		s.work.Go(s.run)
 	}
 }
 
-// run gives prompts to the agent, one after the other.
+// run sends prompts to the agent, one after the other.
 func (s *Session) run() {
 	if s.awaitEarlier() != nil {
 		return
@@ -179,14 +181,14 @@ func (s *Session) run() {
 	}
 }
 
-// sent records that a prompt was written. Later messages arrive after it.
+// sent records that a prompt was written. It runs before later messages of the agent are processed.
 func (s *Session) sent(line []byte) {
 	if bytes.Contains(line, []byte(`"method":"`+acp.MethodSessionPrompt+`"`)) {
 		s.kit.Do(func() { s.written++ })
 	}
 }
 
-// prompt is one turn.
+// prompt runs one turn.
 func (s *Session) prompt(t *turn) {
 	request := &promptRequest{session: s.ID(), blocks: t.blocks}
 	if s.hosted != nil {
@@ -203,7 +205,7 @@ func (s *Session) beginTurn(uuid string) []event.Event {
 	return s.conv.Turn(uuid)
 }
 
-// endTurn handles the answer to a prompt.
+// endTurn processes the answer to a prompt.
 func (s *Session) endTurn(raw json.RawMessage, err error) {
 	if err != nil && (s.conn.Err() != nil || s.ctx.Err() != nil) {
 		return // watch reports the end of the agent
@@ -226,7 +228,7 @@ func (s *Session) endTurn(raw json.RawMessage, err error) {
 	})
 }
 
-// notified takes an update. The agent waits while too many events do.
+// notified processes an update. It blocks the agent while too many events are queued.
 func (s *Session) notified(_ context.Context, m *jsonrpc.Message) {
 	if m.Method != acp.MethodSessionUpdate {
 		s.extension(m)
@@ -234,7 +236,7 @@ func (s *Session) notified(_ context.Context, m *jsonrpc.Message) {
 	}
 	var n acp.SessionNotification
 	if err := json.Unmarshal([]byte(m.Params), &n); err != nil {
-		s.provider.log().Warn("acpagent: an update that is not understood", "err", err)
+		s.provider.log().Warn("acpagent: unknown update", "err", err)
 		s.emitUpdate(func() []event.Event { return s.conv.Unknown(event.NewJSON(m.Params)) })
 		return
 	}
@@ -285,7 +287,8 @@ func (s *Session) announce() {
 	})
 }
 
-// extension handles a notification outside of the protocol. Some agents use one to report a change of the current mode.
+// extension processes a notification that is not part of the protocol. Some agents use one to
+// report a change of the current mode.
 func (s *Session) extension(m *jsonrpc.Message) {
 	s.provider.log().Debug("acpagent: a notification outside of the protocol", "method", m.Method)
 	current, _ := event.JSON(m.Params).Member("currentModeId")
@@ -308,17 +311,17 @@ func (s *Session) watch() {
 	s.work.Wait()
 	err := s.conn.Err()
 	if s.sup != nil {
-		_ = s.sup.Stop() // Exit says more
+		_ = s.sup.Stop() // Exit is more specific
 		if exit := s.sup.Exit(); exit.Code != 0 || exit.Signal != "" {
 			err = fmt.Errorf("the agent ended with code %d %s: %.500s", exit.Code, exit.Signal, exit.Stderr)
 		}
 	}
 	s.kit.End(fmt.Errorf("%w: %w", agent.ErrClosed, err), func() []event.Event {
-		return append(s.cancelRequests(), s.conv.Stop()...) // a call ends after its request
+		return append(s.cancelRequests(), s.conv.Stop()...) // a call ends after its permission request
 	})
 }
 
-// ID returns the id that the agent has given the session, with which it can be resumed.
+// ID returns the session id that the agent has chosen, with which the session can be resumed.
 func (s *Session) ID() (id string) {
 	s.kit.Do(func() { id = s.id })
 	return id
@@ -349,14 +352,14 @@ func (s *Session) Send(ctx context.Context, in agent.Input) error {
 		}
 		s.accepted++
 		if s.hosted != nil {
-			return nil // the line of the prompt has the event
+			return nil // the line of the prompt causes the event
 		}
 		return s.conv.Prompt(in.UUID, content)
 	})
 	return err
 }
 
-// Interrupt cancels the turn that is running. Prompts that wait in the queue run after it.
+// Interrupt cancels the running turn. Queued prompts still run.
 func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
 	if err := s.kit.Alive(); err != nil {
 		return agent.Interrupted{}, err
@@ -378,10 +381,10 @@ func (s *Session) leave() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), leaveWait)
 	defer cancel()
-	_, _ = s.conn.Call(ctx, acp.MethodSessionClose, map[string]string{"sessionId": s.ID()}) // it ends in any case
+	_, _ = s.conn.Call(ctx, acp.MethodSessionClose, map[string]string{"sessionId": s.ID()}) // the session ends in any case
 }
 
-// Close closes the agent's input, which ends it, and returns when its process is gone.
+// Close closes the agent's input, which ends the agent, and returns when its process has ended.
 func (s *Session) Close() error {
 	s.leave()
 	s.kit.Stop(nil)

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// maxPages bounds how many pages of sessions are read.
+	// maxPages limits the number of pages of sessions that are read.
 	maxPages = 100
-	// maxReplay bounds the events of a session that is replayed.
+	// maxReplay limits the events of a replayed session.
 	maxReplay = 1 << 20
 )
 
@@ -37,8 +37,8 @@ func (p *Provider) Describe(ctx context.Context, opts agent.Options) (d Descript
 	return d, err
 }
 
-// Sessions returns the sessions of a directory that the agent keeps, of all directories if the one of the options is empty. An
-// agent that cannot list them is [agent.ErrUnsupported].
+// Sessions returns the agent's sessions of a directory, or of all directories if the options name
+// none. If the agent cannot list sessions, the error is [agent.ErrUnsupported].
 func (p *Provider) Sessions(ctx context.Context, opts agent.Options) (list []agent.HistoryInfo, err error) {
 	err = p.visit(ctx, opts, func(s *Session) error {
 		if !s.sessionCapabilities().List.IsSet() {
@@ -51,7 +51,7 @@ func (p *Provider) Sessions(ctx context.Context, opts agent.Options) (list []age
 				return err
 			}
 			for _, one := range page.Sessions {
-				changed, _ := time.Parse(time.RFC3339, one.UpdatedAt.Or("")) // the zero time if it is not known
+				changed, _ := time.Parse(time.RFC3339, one.UpdatedAt.Or("")) // the zero time if it is unknown
 				list = append(list, agent.HistoryInfo{ID: string(one.SessionID), Summary: one.Title.Or(""), Dir: one.CWD, Modified: changed, Archived: one.Archived.Or(false)})
 			}
 			if request.Cursor = page.NextCursor; page.NextCursor.Or("") == "" {
@@ -84,7 +84,7 @@ func (p *Provider) Replay(ctx context.Context, id string, opts agent.Options) (e
 		}
 		s.kit.Do(func() {
 			events = append(s.replay.events, s.replay.conv.Stop()...)
-			s.replay = nil // what follows is not of the past
+			s.replay = nil // later events are not part of the history
 		})
 		return nil
 	})
@@ -113,7 +113,7 @@ func (p *Provider) Delete(ctx context.Context, id string, opts agent.Options) er
 	})
 }
 
-// visit starts the agent for something that needs no session.
+// visit starts the agent for an action that needs no session.
 func (p *Provider) visit(ctx context.Context, opts agent.Options, do func(*Session) error) error {
 	s, err := p.connect(ctx, opts)
 	if err != nil {

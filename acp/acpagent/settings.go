@@ -24,8 +24,8 @@ var (
 // protocol.
 const methodSetModel = "session/set_model"
 
-// choose applies the options to the session. Each agent has its own names of modes. An empty mode is not set, and
-// "default" means the initial mode unless the agent has a mode of that name.
+// choose applies the options to the session. Agents have different names for modes. An empty mode
+// is not sent; "default" means the initial mode unless the agent has a mode of that name.
 func (s *Session) choose(ctx context.Context, opts agent.Options) error {
 	mode := s.setting(func(all *acpevent.Settings) acpevent.Setting { return all.Mode })
 	_, listed := mode.Find(opts.Mode)
@@ -48,7 +48,7 @@ func (s *Session) choose(ctx context.Context, opts agent.Options) error {
 	return nil
 }
 
-// setting returns a setting as it is now.
+// setting returns the current state of a setting.
 func (s *Session) setting(which func(*acpevent.Settings) acpevent.Setting) (now acpevent.Setting) {
 	s.kit.Do(func() { now = which(&s.settings) })
 	return now
@@ -69,8 +69,8 @@ func values(s acpevent.Setting) (list []string) {
 // Modes returns the names of the modes that the agent offers for this session, as a copy.
 func (s *Session) Modes() []string { return values(s.setting(modeOf)) }
 
-// SetMode changes the mode of the session. A mode that [Session.Modes] does not return is
-// [agent.ErrInvalid].
+// SetMode changes the mode of the session. The error for a mode that [Session.Modes] does not list
+// is [agent.ErrInvalid].
 func (s *Session) SetMode(ctx context.Context, mode string) error {
 	now := s.setting(modeOf)
 	if err := s.kit.Choose("mode", mode, values(now)); err != nil {
@@ -95,13 +95,13 @@ func (s *Session) setModel(model string) {
 	s.announce()
 }
 
-// setOptions stores all options after one was set.
+// setOptions stores all options after one was changed.
 func (s *Session) setOptions(answer *acp.SetSessionConfigOptionResponse) {
 	s.kit.Do(func() { s.settings.Take(answer.ConfigOptions) })
 	s.announce()
 }
 
-// Efforts returns the efforts that the agent offers for the model that the session uses, as a copy.
+// Efforts returns the efforts that the agent offers for the current model, as a copy.
 func (s *Session) Efforts() []string { return values(s.setting(effortOf)) }
 
 // SetEffort changes the effort of the model; empty restores the session's first effort. The error is [agent.ErrInvalid] for
@@ -117,7 +117,7 @@ func (s *Session) SetEffort(ctx context.Context, effort string) error {
 	return s.setOption(ctx, now.ID, effort)
 }
 
-// Tune sets config options of the agent by their ids. They cannot be taken back.
+// Tune sets config options of the agent by their ids. It cannot restore earlier values.
 func (s *Session) Tune(ctx context.Context, settings map[string]json.RawMessage) error {
 	if err := s.kit.Alive(); err != nil {
 		return err

@@ -29,7 +29,7 @@ func hello(members string) acptest.Exchange {
 	return acptest.On("initialize", acptest.Reply(json.RawMessage(`{"protocolVersion":1`+members+`}`)))
 }
 
-// sent are the requests that an agent got, without initialize and session/new.
+// sent returns the requests that an agent received, without initialize and session/new.
 func sent(a *acptest.Agent) (list []string) {
 	for _, m := range a.Received() {
 		if m.Method != "" && m.Method != "initialize" && m.Method != "session/new" {
@@ -142,7 +142,8 @@ func TestSettings_none(t *testing.T) {
 	}
 }
 
-// A prompt that needs a login ends with the login methods, and Login returns the output of the agent.
+// A prompt that requires a login ends with the login methods, and Login returns the output of the
+// agent.
 func TestLogin(t *testing.T) {
 	methods := `,"agentInfo":{"name":"x","title":"The X","version":"1"},"authMethods":[{"id":"web","name":"Web","description":"In the browser"},{"id":"tty","name":"Terminal","type":"terminal","args":["login"]}]`
 	a := &acptest.Agent{Exchanges: []acptest.Exchange{hello(methods), acptest.On("session/new", acptest.Fail(-32000, "Sign in first"))}}
@@ -160,7 +161,7 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// Images and audio go only to agents that take them.
+// Images and audio are sent only to agents that support them.
 func TestInput_capabilities(t *testing.T) {
 	for _, tt := range []struct {
 		caps, block string
@@ -186,7 +187,7 @@ func TestInput_capabilities(t *testing.T) {
 	}
 }
 
-// The provider has the name of the agent, not of the program that runs it.
+// The provider has the name of the agent, not that of the program which runs it.
 func TestName(t *testing.T) {
 	for command, want := range map[string]string{
 		"opencode acp": "opencode", "/usr/bin/gemini.exe --acp": "gemini", "npx -y @google/gemini-cli@1.2 --acp": "gemini-cli", "node --no-warnings /x/qwen.js --acp": "qwen",

@@ -26,7 +26,7 @@ func (p *Provider) start(ctx context.Context, s *Session, opts agent.Options) (l
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("%w: %w", agent.ErrNotInstalled, err)
 	}
-	spawner := proc.NoteLines(opts.Spawner, &lines) // a host ends what the agent leaves
+	spawner := proc.NoteLines(opts.Spawner, &lines) // a host ends leftover processes of the agent
 	if spawner == nil {
 		spawner = p.spawner(p.Spawner)
 	}

@@ -19,7 +19,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
 )
 
-// Everything that is configured of an MCP server reaches the agent, in the order of the names; an unknown type is an error.
+// All members of an MCP server reach the agent, in the order of the names; an unknown type is an
+// error.
 func TestClientServers(t *testing.T) {
 	for raw, want := range map[string]string{
 		``:   `[]`,
@@ -47,9 +48,10 @@ func TestClientServers(t *testing.T) {
 	}
 }
 
-// A request that is not understood has an error with its code, whoever runs the agent; files and terminals are only for agents on this machine.
+// An invalid request is answered with an error and its code for every agent; files and terminals
+// are only available to agents on this machine.
 func TestHandle_errors(t *testing.T) {
-	for method, want := range map[string][2]int64{ // local, and elsewhere
+	for method, want := range map[string][2]int64{ // the codes on this machine, and on another one
 		acp.MethodSessionRequestPermission: {jsonrpc.CodeInvalidParams, jsonrpc.CodeInvalidParams}, acp.MethodElicitationCreate: {jsonrpc.CodeInvalidParams, jsonrpc.CodeInvalidParams},
 		acp.MethodFsReadTextFile: {jsonrpc.CodeInvalidParams, jsonrpc.CodeMethodNotFound}, acp.MethodFsWriteTextFile: {jsonrpc.CodeInvalidParams, jsonrpc.CodeMethodNotFound},
 		acp.MethodTerminalCreate: {jsonrpc.CodeInvalidParams, jsonrpc.CodeMethodNotFound}, acp.MethodTerminalOutput: {jsonrpc.CodeInvalidParams, jsonrpc.CodeMethodNotFound},
@@ -103,7 +105,8 @@ func (n *noted) After(_ context.Context, path string) {
 	n.calls = append(n.calls, "after "+filepath.Base(path))
 }
 
-// A read asks the editor for unsaved text first, and a write reports the new text. Files that are not regular are neither read nor written.
+// A read first asks the editor for unsaved text, and a write reports the new text. Only regular
+// files are read and written.
 func TestFiles_unsaved(t *testing.T) {
 	dir, extra := t.TempDir(), t.TempDir()
 	files := &noted{}
@@ -139,7 +142,8 @@ func TestFiles_unsaved(t *testing.T) {
 	}
 }
 
-// A terminal keeps the end of a command's output, up to the limit, and never starts inside of a character.
+// A terminal keeps the end of a command's output, up to the limit. The kept part never begins
+// inside a character.
 func TestTerminal_write(t *testing.T) {
 	const text = "aé界\U0001f600b"
 	for limit := range len(text) + 2 {
@@ -309,7 +313,7 @@ func TestSession_env(t *testing.T) {
 	}
 }
 
-// A request that waits ends within the bound of this test when the session does.
+// When the session ends, a waiting request ends too, within the limit of this test.
 func TestWait_closed(t *testing.T) {
 	s := newSession(&Provider{}, t.TempDir(), agent.Options{})
 	answered := make(chan error, 1)

@@ -18,30 +18,30 @@ import (
 )
 
 const (
-	// maxTerminals bounds the terminals that an agent holds at a time.
+	// maxTerminals limits the number of terminals that an agent has at the same time.
 	maxTerminals = 100
-	// maxOutput bounds the output that is kept of a terminal, whatever the agent asks for.
+	// maxOutput limits the kept output of a terminal, regardless of the agent's request.
 	maxOutput = 4 << 20
 )
 
 // terminals holds the commands that an agent runs through this program. The zero value is empty and ready to use.
 type terminals struct {
-	restored chan struct{} // closed when the terminals of an earlier process are in byID; nil without a host
+	restored chan struct{} // closed when byID contains the terminals of an earlier process; nil without a host
 
 	mu     sync.Mutex
 	closed bool
 	count  int
 	byID   map[string]*terminal
-	calls  map[jsonrpc.ID]terminalCall // of an agent under a host, without an answer
+	calls  map[jsonrpc.ID]terminalCall // unanswered calls of an agent under a host
 	past   map[string]int              // limits of the terminals of an earlier process, by id
 	shown  shownTerminals
 }
 
 // terminal is a command and the end of its output.
 type terminal struct {
-	sup  *proc.Supervisor // nil for a command that is lost
+	sup  *proc.Supervisor // nil for a lost command
 	kept agent.Kept       // the process under a host; nil without one
-	done chan struct{}    // is closed when the command has ended and its output was read
+	done chan struct{}    // closed when the command has ended and its output was read
 	work sync.WaitGroup   // calls to the host
 
 	mu     sync.Mutex
@@ -49,11 +49,12 @@ type terminal struct {
 	limit  int
 	cut    bool
 	total  int64 // bytes of output
-	told   int64 // of them in events
+	told   int64 // bytes of output that were in events
 	mark   mark
 }
 
-// createTerminal starts a command, in the session's directory unless the request names another one inside of it.
+// createTerminal starts a command, in the session's directory or in a directory below it that the
+// request names.
 func (s *Session) createTerminal(ctx context.Context, call jsonrpc.ID, r *acp.CreateTerminalRequest) (any, error) {
 	dir := r.CWD.Or(s.dir)
 	if err := s.inside(dir, func(root *os.Root, name string) error {
@@ -64,7 +65,7 @@ func (s *Session) createTerminal(ctx context.Context, call jsonrpc.ID, r *acp.Cr
 	}
 	path, err := exec.LookPath(r.Command)
 	args := r.Args
-	if err != nil && len(args) == 0 { // a whole command line
+	if err != nil && len(args) == 0 { // the command may be a whole command line
 		path, args, err = "/bin/sh", []string{"-c", r.Command}, nil
 	}
 	if err != nil {
@@ -132,10 +133,10 @@ func (l *terminals) put(id string, t *terminal) {
 // run reads the output of the command until it has ended.
 func (t *terminal) run() {
 	defer close(t.done)
-	_ = t.sup.Stdin().Close() // nobody types
+	_ = t.sup.Stdin().Close() // no input
 	_, _ = io.Copy(writer(t.write), t.sup.Stdout())
 	<-t.sup.Done()
-	_ = t.sup.Close() // Exit has the status
+	_ = t.sup.Close() // Exit returns the status
 }
 
 type writer func([]byte)
@@ -145,21 +146,21 @@ func (w writer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// write adds to the output, of which the end is kept, from the start of a character on.
+// write adds output. It keeps the end of the output, beginning at the start of a character.
 func (t *terminal) write(b []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.output = append(t.output, b...)
 	from := max(0, len(t.output)-t.limit)
 	t.cut = t.cut || from > 0
-	for t.cut && from < len(t.output) && !utf8.RuneStart(t.output[from]) { // also the rest of a character that was cut before
+	for t.cut && from < len(t.output) && !utf8.RuneStart(t.output[from]) { // also skips the rest of a character that was cut before
 		from++
 	}
 	t.output = append(t.output[:0], t.output[from:]...)
 	t.discard(len(b))
 }
 
-// status is the exit status, absent while the command runs.
+// status returns the exit status, which is absent while the command runs.
 func (t *terminal) status() acp.Optional[acp.TerminalExitStatus] {
 	select {
 	case <-t.done:
@@ -215,7 +216,7 @@ func (l *terminals) serve(ctx context.Context, method, id string) (any, error) {
 	return struct{}{}, err
 }
 
-// stop ends the command and waits for its output.
+// stop ends the command and waits until its output was read.
 func (t *terminal) stop() error {
 	select {
 	case <-t.done:
@@ -227,7 +228,7 @@ func (t *terminal) stop() error {
 	return err
 }
 
-// close ends all commands. No more are started.
+// close ends all commands and prevents new ones.
 func (l *terminals) close() error {
 	l.mu.Lock()
 	l.closed = true

@@ -17,19 +17,19 @@ import (
 const (
 	// discardStep is the minimum amount of output that the host drops at a time.
 	discardStep = 1 << 20
-	// hostWait bounds a call to the host that the terminal does not depend on.
+	// hostWait limits a call to the host whose result the terminal does not need.
 	hostWait = 5 * time.Second
 )
 
 // terminalCall is a request about a terminal of an agent under a host.
 type terminalCall struct {
-	creates, releases string // an id, or empty
+	creates, releases string // the id of the new or the released terminal, or ""
 	limit             int
 }
 
 // mark is a position in the output of a terminal.
 type mark struct {
-	total int64  // bytes before it
+	total int64  // number of bytes before it
 	line  uint64 // the last line before it
 }
 
@@ -42,7 +42,7 @@ func (l *terminals) asked(m *jsonrpc.Message) {
 	switch m.Method {
 	case acp.MethodTerminalCreate:
 		var r acp.CreateTerminalRequest
-		_ = json.Unmarshal([]byte(m.Params), &r) // one that is invalid gets an error
+		_ = json.Unmarshal([]byte(m.Params), &r) // an invalid request is answered with an error
 		l.count++
 		c = terminalCall{creates: terminalID(l.count), limit: outputLimit(&r)}
 	case acp.MethodTerminalRelease:
@@ -76,7 +76,7 @@ func (l *terminals) answered(m *jsonrpc.Message, past bool) {
 	}
 }
 
-// restoreTerminals takes over the terminals that an earlier process started.
+// restoreTerminals restores the terminals that an earlier process has started.
 func (s *Session) restoreTerminals() {
 	l := &s.terminals
 	defer close(l.restored)
@@ -87,7 +87,7 @@ func (s *Session) restoreTerminals() {
 	defer cancel()
 	for _, t := range s.findTerminals() {
 		if err := t.kept.CaughtUp(ctx); err != nil {
-			s.provider.log().Warn("acpagent: the output of a terminal is late", "err", err)
+			s.provider.log().Warn("acpagent: the output of a terminal is delayed", "err", err)
 		}
 	}
 }
@@ -144,7 +144,8 @@ func (t *terminal) attach(ctx context.Context, kept agent.Kept) (err error) {
 	return nil
 }
 
-// discard counts new output and tells the host to drop output that no request can return. The caller holds mu.
+// discard counts new output, and tells the host to discard output that no request can return. The
+// caller holds mu.
 func (t *terminal) discard(size int) {
 	t.total += int64(size)
 	if t.kept == nil || t.total-t.mark.total < int64(max(t.limit, discardStep)) {
@@ -158,7 +159,7 @@ func (t *terminal) discard(size int) {
 	t.work.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), hostWait)
 		defer cancel()
-		_ = t.kept.Discard(ctx, line) // the next call gives up more
+		_ = t.kept.Discard(ctx, line) // a later call discards more
 	})
 }
 
@@ -170,5 +171,5 @@ func (t *terminal) forget() {
 	t.work.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), hostWait)
 	defer cancel()
-	_ = t.kept.Forget(ctx) // the host's next owner does it otherwise
+	_ = t.kept.Forget(ctx) // otherwise the next owner of the host forgets it
 }

@@ -115,8 +115,8 @@ type noInput struct{}
 func (noInput) Write(b []byte) (int, error) { return len(b), nil }
 func (noInput) Close() error                { return nil }
 
-// An adopted session has the terminals of the previous process. An open request is answered once, a released terminal
-// does not exist, and a lost terminal counts as killed.
+// An adopted session has the terminals of the previous process. An open request is answered once; a
+// released terminal no longer exists; and a lost terminal counts as killed.
 func TestAdopt_terminals(t *testing.T) {
 	create := func(id int) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"terminal/create","params":{"sessionId":"s1","command":"sh","args":["-c","x"],"outputByteLimit":%d}}`, id, 5+id)
@@ -182,7 +182,7 @@ func TestAdopt_terminals(t *testing.T) {
 	})
 }
 
-// The host drops output that no request can return.
+// The host discards output that no request can return.
 func TestTerminal_discard(t *testing.T) {
 	k := &fakeKeeper{output: map[string]string{"terminal-1": strings.Repeat("x", 10<<20)}}
 	create := `{"jsonrpc":"2.0","id":100,"method":"terminal/create","params":{"sessionId":"s1","command":"sh","args":["-c","x"],"outputByteLimit":100}}`

@@ -8,12 +8,12 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// printedMeta is the extension with which other agents report new output of a terminal.
+// printedMeta is the extension in which other agents report new output of a terminal.
 const printedMeta = "terminal_output_delta"
 
 // shownTerminals are the terminals that the agent shows in tool calls.
 type shownTerminals struct {
-	ids      map[string][]string // of the terminals of a call
+	ids      map[string][]string // ids of the terminals, by call
 	released map[string]*terminal
 }
 
@@ -49,7 +49,7 @@ func (l *terminals) reportCall(call string, content []acp.ToolCallContent, statu
 		if t == nil {
 			t = l.shown.released[id]
 		}
-		if t != nil { // one of another program has its output in the agent's updates
+		if t != nil { // for a terminal of another program the agent's updates have the output
 			text += t.fresh()
 		}
 	}
@@ -67,7 +67,8 @@ func (l *terminals) reportCall(call string, content []acp.ToolCallContent, statu
 	}
 }
 
-// release removes a terminal. One that a call shows is kept until the call ends. The caller holds mu.
+// release removes a terminal. A terminal that a call shows is kept until the call ends. The caller
+// holds mu.
 func (l *terminals) release(id string, t *terminal) {
 	delete(l.byID, id)
 	for _, ids := range l.shown.ids {

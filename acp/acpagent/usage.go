@@ -8,10 +8,11 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// tokens sums up the usage of a turn.
+// tokens adds up the usage of a turn.
 type tokens struct{ input, output, read, written int64 }
 
-// add adds the usage in the extension of a chunk, which some agents report in place of usage in the answer.
+// add adds the usage in the extension of a chunk, which some agents send instead of the usage in
+// the answer.
 func (t *tokens) add(meta map[string]json.RawMessage) {
 	one := readTokens(event.JSON(meta["usage"]))
 	t.input, t.output, t.read, t.written = t.input+one.input, t.output+one.output, t.read+one.read, t.written+one.written

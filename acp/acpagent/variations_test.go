@@ -78,11 +78,11 @@ var variations = map[string]func(v *variation){
 			v.changed(l)
 		})
 	},
-	// Every update of a call, a plan and the usage twice.
+	// Every update of a call, a plan and the usage is sent twice.
 	"twice": func(v *variation) {
 		v.each(func(l acptest.Line, u map[string]any) {
 			v.keep(l)
-			if k := u["sessionUpdate"]; k == "tool_call_update" && u["_meta"] == nil || // output in _meta is added
+			if k := u["sessionUpdate"]; k == "tool_call_update" && u["_meta"] == nil || // output in _meta would be added twice
 				k == "plan" || k == "usage_update" || k == "available_commands_update" {
 				v.keep(l)
 			}
@@ -164,10 +164,10 @@ type variation struct {
 	params map[string]any // of the line
 	number int
 	meta   *acptest.Meta
-	late   bool // a request is complete some time after it is shown
+	late   bool // the details of a request arrive after the request
 }
 
-// each calls f for the requests and notifications of the agent, with their update if they have one. It keeps other
+// each calls f for the requests and notifications of the agent, with their updates. It keeps other
 // lines.
 func (v *variation) each(f func(l acptest.Line, u map[string]any)) {
 	for _, l := range v.from {
@@ -257,7 +257,7 @@ func TestRecordings_varied(t *testing.T) {
 			t.Parallel()
 			for i, meta := range folders {
 				if (i+at)%stride != 0 {
-					continue // it has other changes
+					continue // other changes apply to it
 				}
 				folder := filepath.Dir(meta)
 				t.Run(filepath.Base(folder), func(t *testing.T) {
@@ -279,8 +279,9 @@ func TestRecordings_varied(t *testing.T) {
 	}
 }
 
-// TestRecordings_cut ends each recorded agent at several points of its answers to prompts and to requests that open a session:
-// a start fails, and a session ends with its requests, its calls and its turn.
+// TestRecordings_cut ends each recorded agent at several points of its answers to prompts and to
+// requests that open a session. Opening a session fails; an open session ends with its requests,
+// its calls and its turn.
 func TestRecordings_cut(t *testing.T) {
 	short.SkipQuick(t, "plays every recording")
 	folders, err := filepath.Glob("../../testdata/acp-agents/*/meta.json")
@@ -309,7 +310,7 @@ func TestRecordings_cut(t *testing.T) {
 	}
 }
 
-// cut opens a session of an agent that ends early, and gives it two prompts.
+// cut opens a session of an agent that ends early, and sends it two prompts.
 func cut(t *testing.T, name string, a *acptest.Agent, work string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
@@ -341,11 +342,11 @@ func cut(t *testing.T, name string, a *acptest.Agent, work string) {
 		case *event.PermissionRequest:
 			if !answered[ev.RequestID] && len(ev.Choices) > 0 {
 				answered[ev.RequestID] = true
-				_ = s.Answer(ctx, ev.RequestID, &agent.PermissionAnswer{Allow: ev.Choices[0].Behavior == event.ResolvedAllow, Choice: ev.Choices[0].ID}) // it may have ended
+				_ = s.Answer(ctx, ev.RequestID, &agent.PermissionAnswer{Allow: ev.Choices[0].Behavior == event.ResolvedAllow, Choice: ev.Choices[0].ID}) // the agent may have ended
 			}
 		case *event.ResultMessage:
-			if results++; results == 2 { // the cut is in what nobody asks for
-				_ = s.Close() // the test reads the events of the end
+			if results++; results == 2 { // the agent ends in a part that is never requested
+				_ = s.Close() // the test reads the remaining events
 			}
 		}
 	}
@@ -366,7 +367,7 @@ func cut(t *testing.T, name string, a *acptest.Agent, work string) {
 	}
 }
 
-// openCut opens or resumes a session, as the recorded client did first.
+// openCut opens or resumes a session, as the recorded client did.
 func openCut(ctx context.Context, a *acptest.Agent, work string) (agent.Session, error) {
 	p := &acpagent.Provider{As: "recorded", Local: true, Dial: func(context.Context, agent.Options) (io.ReadCloser, io.WriteCloser, error) {
 		r, w := a.Dial()

@@ -17,18 +17,18 @@ import (
 type Converter struct {
 	Provider  string // in the header of every event
 	SessionID string
-	Partial   bool // deltas are wanted, not only whole messages
-	Replay    bool // the updates are of a session that is loaded: prompts are among them
+	Partial   bool // emit deltas, not only complete messages
+	Replay    bool // the updates are the replay of a loaded session, and include prompts
 
 	out     []event.Event
 	turns   int
-	turn    string // the id of the turn that runs; empty between turns
-	message string // the id of the message that is open; empty if none is
-	count   int    // of messages
+	turn    string // the id of the running turn; "" between turns
+	message string // the id of the open message; "" if none is open
+	count   int    // number of messages
 	blocks  []event.IndexedBlock
-	open    string           // the type of the block that is open: text, thinking; empty if none is
-	calls   map[string]*call // tool calls by their id; those that have ended until the next turn
-	asking  []event.Content  // the prompt of a replay that is being read
+	open    string           // the type of the open block: text, thinking; "" if none is open
+	calls   map[string]*call // tool calls by id; an ended call is kept until the next turn
+	asking  []event.Content  // the incomplete prompt of a replay
 }
 
 func (c *Converter) begin() { c.out = c.out[:0] }
@@ -51,8 +51,7 @@ func (c *Converter) Prompt(uuid string, blocks []event.Content) []event.Event {
 	return c.out
 }
 
-// Turn returns the events for the start of a turn. Without the id of a prompt the turn gets a
-// number.
+// Turn returns the events for the start of a turn. Without the id of a prompt it numbers the turn.
 func (c *Converter) Turn(prompt string) []event.Event {
 	c.begin()
 	c.endMessage()
@@ -66,12 +65,12 @@ func (c *Converter) Turn(prompt string) []event.Event {
 	return c.out
 }
 
-// Update returns the events of one session update of the agent. Updates of unknown kinds become
-// unknown events.
+// Update returns the events of one session update of the agent. An update of an unknown kind
+// becomes an unknown event.
 func (c *Converter) Update(u *acp.SessionUpdate) []event.Event {
 	c.begin()
 	if _, more := u.Value.(*acp.ContentChunk); !more && c.turn == "" {
-		c.endMessage() // of a turn that nobody asked for and that no message ends
+		c.endMessage() // of a turn without a prompt, which no message ends
 	}
 	switch v := u.Value.(type) {
 	case *acp.ContentChunk:
@@ -90,7 +89,7 @@ func (c *Converter) Update(u *acp.SessionUpdate) []event.Event {
 		c.emit(ev)
 	case *acp.CurrentModeUpdate:
 		c.mode(string(v.CurrentModeID))
-	case *acp.ConfigOptionUpdate: // [Settings] reads them
+	case *acp.ConfigOptionUpdate: // [Settings] processes them
 	case *acp.SessionInfoUpdate:
 		if title, ok := v.Title.Get(); ok {
 			c.emit(&event.SessionInfo{Title: &title})
@@ -111,7 +110,7 @@ func (c *Converter) Update(u *acp.SessionUpdate) []event.Event {
 	return c.out
 }
 
-// Unknown returns the event for an update that is not understood, with its parameters as they are.
+// Unknown returns the event for an unknown update, with its unchanged parameters.
 func (c *Converter) Unknown(params event.JSON) []event.Event {
 	c.begin()
 	c.emit(&event.Unknown{OriginalType: "session_update", Data: params})
@@ -218,7 +217,7 @@ func (c *Converter) startMessage(id string) {
 	}
 }
 
-// text adds to a block of text or thinking.
+// text adds a piece to a block of text or thinking.
 func (c *Converter) text(block, text string) {
 	if c.open != block {
 		c.endBlock()
@@ -241,7 +240,7 @@ func (c *Converter) text(block, text string) {
 	}
 }
 
-// endBlock ends the block that is open.
+// endBlock ends the open block.
 func (c *Converter) endBlock() {
 	if c.open == "" {
 		return
@@ -272,7 +271,7 @@ func (c *Converter) endMessage() {
 	c.message, c.blocks = "", nil
 }
 
-// plan is the whole plan.
+// plan returns the event with the whole plan.
 func (c *Converter) plan(v *acp.Plan) {
 	ev := &event.Plan{Entries: []event.PlanEntry{}}
 	for _, e := range v.Entries {

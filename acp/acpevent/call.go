@@ -15,31 +15,31 @@ import (
 // lacks it, because agents spread the command, the diff and the arguments over all three.
 type call struct {
 	id, name, kind string
-	first          string   // the first title
-	titles         []string // all that differ, the current one last
+	first          string   // the initial title
+	titles         []string // all different titles; the current one is last
 	members        map[string]json.RawMessage
-	input          event.JSON        // of these members
+	input          event.JSON        // the members of objects
 	other          event.JSON        // a raw input that is not an object
-	content        []json.RawMessage // blocks as events have them
+	content        []json.RawMessage // blocks in the form of events
 	locations      []acp.ToolCallLocation
-	output         string // what the call has printed so far
+	output         string // the output of the call so far
 	status         acp.ToolCallStatus
-	running        bool   // texts are output
-	extra          bool   // the agent reported members that are unknown
-	message        string // the message and the index of the call's block; empty if it is not shown
+	running        bool   // texts in its content are output
+	extra          bool   // the agent has reported unknown members
+	message        string // the message with the call's block and its index; "" if it is not shown
 	index          int64
-	shown          event.JSON // the block as it was emitted last
+	shown          event.JSON // the block in the last event
 	asks           []*asked
 	ended          bool
-	refused        bool // a person did not allow it
-	settled        bool // it has a result that is not the agent's
+	refused        bool // a person has refused it
+	settled        bool // it has a result that the agent has not reported
 }
 
-// asked is a request for permission that waits.
+// asked is an open request for permission.
 type asked struct {
 	id      string
 	request *acp.RequestPermissionRequest
-	shown   event.JSON // the event as it was emitted last
+	shown   event.JSON // the event as it was last emitted
 }
 
 // update converts the start of a tool call to an update.
@@ -69,7 +69,7 @@ func (k *call) merge(u *acp.ToolCallUpdate, isRequest bool) {
 	blocks := contentBlocks(u.Content.Or(nil))
 	k.running = !isRequest && len(k.asks) == 0 && (k.status == acp.ToolCallStatusInProgress && k.message != "" || k.isFinal())
 	if k.running {
-		blocks = slices.DeleteFunc(blocks, func(b json.RawMessage) bool { return diffPath(b) == "" }) // the rest is output
+		blocks = slices.DeleteFunc(blocks, func(b json.RawMessage) bool { return diffPath(b) == "" }) // texts are output
 	}
 	if len(blocks) == 0 {
 		return
@@ -88,10 +88,11 @@ func (k *call) isFinal() bool {
 	return k.status == acp.ToolCallStatusCompleted || k.status == acp.ToolCallStatusFailed
 }
 
-// maxTitles bounds how many titles of a call are kept.
+// maxTitles limits the kept titles of a call.
 const maxTitles = 8
 
-// mergeInput adds the members of a raw input. An empty one and a null are placeholders.
+// mergeInput merges the members of a raw input. An empty input and null are placeholders and
+// ignored.
 func (k *call) mergeInput(raw json.RawMessage) {
 	var members map[string]json.RawMessage
 	switch err := json.Unmarshal(raw, &members); {
@@ -99,7 +100,7 @@ func (k *call) mergeInput(raw json.RawMessage) {
 	case err != nil:
 		k.other = cmp.Or(event.NewJSON(blank(raw)), k.other)
 	default:
-		whole := true // it has all that is known
+		whole := true // it contains all known members
 		for name, old := range k.members {
 			if value, ok := members[name]; !ok || blank(value) == "" && blank(old) != "" {
 				members[name], whole = old, false
@@ -138,10 +139,10 @@ func (k *call) title() string {
 	return k.titles[len(k.titles)-1]
 }
 
-// toolName is the tool's name, or the first title, which most often is one.
+// toolName returns the name of the tool, or else the first title, which mostly is the name.
 func (k *call) toolName() string { return cmp.Or(k.name, k.first, "Tool") }
 
-// list is a list as JSON, absent if it is empty.
+// list returns a list as JSON, or an absent value if it is empty.
 func list[T any](all []T) event.JSON {
 	if len(all) == 0 {
 		return ""
@@ -149,7 +150,7 @@ func list[T any](all []T) event.JSON {
 	return encoded(all)
 }
 
-// block is the call as a block of a message.
+// block returns the call as a block of a message.
 func (k *call) block() event.Content {
 	b := event.Content{
 		Type: "tool_use", ToolUseID: k.id, Name: k.toolName(), Title: k.title(), Kind: k.kind, Input: k.rawInput(),
@@ -173,7 +174,7 @@ func (k *call) permission(a *asked) *event.PermissionRequest {
 		Input: k.rawInput(), Locations: list(k.locations), Choices: choices(a.request.Options), Data: encoded(a.request),
 	}
 	content := slices.Clone(k.content)
-	if k.output != "" { // an agent that reports progress before it asks
+	if k.output != "" { // some agents report progress before they ask
 		content = append(content, json.RawMessage(event.TextContent(k.output).Raw))
 	}
 	for _, title := range k.titles[:max(0, len(k.titles)-1)] {
@@ -193,7 +194,7 @@ func (k *call) permission(a *asked) *event.PermissionRequest {
 	return ev
 }
 
-// diffPath is the path of a block that is a diff, "" for any other.
+// diffPath returns the path of a diff block, or "" for other blocks.
 func diffPath(block json.RawMessage) string {
 	if typ, _ := event.JSON(block).Member("type"); typ.Text() != "diff" {
 		return ""
@@ -224,7 +225,7 @@ func contentBlocks(parts []acp.ToolCallContent) []json.RawMessage {
 	return blocks
 }
 
-// blocksText is the text of blocks.
+// blocksText returns the text of blocks.
 func blocksText(blocks []json.RawMessage) string {
 	var texts []string
 	for _, b := range blocks {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// The messages of an agent in the Agent Client Protocol become a conversation, as with every agent.
+// Fold the messages of an agent to a conversation.
 func ExampleConverter() {
 	c := acpevent.Converter{Provider: "acp:example", SessionID: "s1"}
 	var conversation event.Conversation

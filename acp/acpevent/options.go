@@ -8,11 +8,11 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// Setting is something that can be chosen in a session: its mode, its model or the effort of the model.
+// Setting is a choice in a session: its mode, its model or the effort of the model.
 type Setting struct {
-	ID      string   // of the config option; empty if the session has a method for it
-	Current string   // the value that counts
-	Values  []Choice // those that the agent offers
+	ID      string   // of the config option; "" if the session has a method for it
+	Current string   // the current value
+	Values  []Choice // the values that the agent offers
 }
 
 // Choice is a value of a [Setting].
@@ -20,10 +20,10 @@ type Choice struct {
 	Value       string
 	Name        string
 	Description string
-	Data        event.JSON // all that the agent reports about it
+	Data        event.JSON // everything that the agent reports about it
 }
 
-// Find returns the choice with a value or a name, and false if the agent has none.
+// Find returns the choice with this value or name, or false if there is none.
 func (s *Setting) Find(value string) (Choice, bool) {
 	for _, byName := range []bool{false, true} {
 		for _, c := range s.Values {
@@ -35,7 +35,8 @@ func (s *Setting) Find(value string) (Choice, bool) {
 	return Choice{}, false
 }
 
-// Settings are the models, modes and other choices that an agent offers in a session. The zero value has none.
+// Settings holds the models, modes and other choices that an agent offers in a session. The zero
+// value has none.
 type Settings struct {
 	Mode, Model, Effort Setting
 	Options             map[string]acp.SessionConfigOption // all config options by their id
@@ -57,7 +58,7 @@ func (s *Settings) Begin(modes acp.Optional[acp.SessionModeState], options acp.O
 	}
 }
 
-// models reads the member models, which is not part of the protocol: agents of its first versions have it.
+// models reads the member models, which early versions of the protocol had.
 func models(state event.JSON) (s Setting) {
 	current, _ := state.Member("currentModelId")
 	s.Current = current.Text()
@@ -71,7 +72,7 @@ func models(state event.JSON) (s Setting) {
 	return s
 }
 
-// Take takes over config options, which replace all earlier ones.
+// Take stores config options, which replace all earlier ones.
 func (s *Settings) Take(options []acp.SessionConfigOption) {
 	if len(options) == 0 {
 		return
@@ -88,13 +89,13 @@ func (s *Settings) Take(options []acp.SessionConfigOption) {
 			*to = Setting{ID: string(o.ID), Current: string(choice.CurrentValue), Values: choicesOf(choice)}
 		}
 	}
-	if modes.ID == "" && len(modes.Values) > 0 { // session modes: only the current one is new
+	if modes.ID == "" && len(modes.Values) > 0 { // the option only changes the current session mode
 		modes.Current = cmp.Or(s.Mode.Current, modes.Current)
 		s.Mode = modes
 	}
 }
 
-// choicesOf are the values of an option, which can be in groups.
+// choicesOf returns the values of an option, which can be grouped.
 func choicesOf(o *acp.SessionConfigSelect) (list []Choice) {
 	for _, one := range event.JSON(o.Options).Elements() {
 		group, _ := one.Member("options")

@@ -74,10 +74,10 @@ func (c *Converter) toolUpdate(v *acp.ToolCallUpdate) {
 	}
 	k.merge(v, false)
 	if k.message == "" && k.first == "" {
-		if k.isFinal() { // of a call that an earlier process has shown
+		if k.isFinal() { // an earlier process has shown the call
 			c.status(k, v)
 		}
-		return // a request can follow; else it is the rest of a call of an earlier turn
+		return // a request may follow, or it belongs to a call of an earlier turn
 	}
 	c.show(k)
 	c.status(k, v)
@@ -89,7 +89,7 @@ func (c *Converter) status(k *call, v *acp.ToolCallUpdate) {
 	before := k.output
 	k.output += printed(v.Meta)
 	if text := blocksText(blocks); text != "" && k.running {
-		k.output = text // the whole of it each time
+		k.output = text // always the complete output
 	}
 	switch v.Status.Or("") {
 	case acp.ToolCallStatusCompleted, acp.ToolCallStatusFailed:
@@ -141,7 +141,8 @@ func (c *Converter) Ask(requestID string, r *acp.RequestPermissionRequest) []eve
 	return c.out
 }
 
-// choices are the options of a request. Of an unknown kind the first word counts.
+// choices converts the options of a request. The first word of an unknown kind determines its
+// meaning.
 func choices(options []acp.PermissionOption) (list []event.Choice) {
 	for _, o := range options {
 		choice := event.Choice{ID: string(o.OptionID), Label: o.Name, Behavior: event.ResolvedDeny, Scope: event.ScopeOnce}
@@ -156,8 +157,7 @@ func choices(options []acp.PermissionOption) (list []event.Choice) {
 	return list
 }
 
-// Resolve returns the event for the answer to a request for permission, which ends the request
-// with this id.
+// Resolve returns the event for the answer to the permission request with this id, which closes it.
 func (c *Converter) Resolve(requestID, toolUseID, behavior, scope, message string) []event.Event {
 	c.begin()
 	for _, k := range c.calls {
@@ -169,7 +169,7 @@ func (c *Converter) Resolve(requestID, toolUseID, behavior, scope, message strin
 	return c.out
 }
 
-// Elicit returns the event for a form or a link with which the agent asks the user something.
+// Elicit returns the event for a form or a link that the agent sends to the user.
 func (c *Converter) Elicit(requestID string, r *acp.CreateElicitationRequest) []event.Event {
 	c.begin()
 	ev := &event.QuestionRequest{Kind: event.QuestionElicitation, RequestID: requestID, Message: r.Message, Mode: r.Mode, Data: encoded(r)}
@@ -183,8 +183,7 @@ func (c *Converter) Elicit(requestID string, r *acp.CreateElicitationRequest) []
 	return c.out
 }
 
-// Answered returns the event for the answer to a form or a link, which ends the request with
-// this id.
+// Answered returns the event for the answer to the form or link with this id, which closes it.
 func (c *Converter) Answered(requestID, action string, content event.JSON) []event.Event {
 	c.begin()
 	c.emit(event.Resolve(event.Header{}, true, requestID, "", event.Resolution{Behavior: action, Answers: content}))
@@ -208,7 +207,7 @@ func (c *Converter) settle(why string) {
 	}
 }
 
-// End returns the events of the end of a turn. Calls of which the agent has reported no end get one.
+// End returns the events of the end of a turn. Open calls get an end.
 func (c *Converter) End(reason string, usage event.JSON, failed string) []event.Event {
 	c.begin()
 	c.endMessage()

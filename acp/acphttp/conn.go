@@ -19,24 +19,24 @@ type conn struct {
 	in        *io.PipeWriter
 	done      chan struct{} // closed when the agent has ended
 
-	inbound sync.Mutex // held while a line is given to the agent
-	partial []byte     // the start of a line of the agent, used by its writer only
+	inbound sync.Mutex // held while a line is written to the agent
+	partial []byte     // an incomplete line of the agent, used only by its writer
 
 	mu      sync.Mutex
 	routes  routes
-	initID  string // of the initialize request while it has no answer
+	initID  string // id of the initialize request until it is answered
 	initial chan []byte
 	streams map[string]*stream
 	waiting int           // bytes in streams
-	room    chan struct{} // closed when bytes are taken; nil if nobody waits
-	uses    int           // requests that use the connection now
+	room    chan struct{} // closed when bytes were taken; nil if no one waits
+	uses    int           // number of requests that currently use the connection
 	idle    *time.Timer
 }
 
 // stream holds messages of the agent until they are read.
 type stream struct {
 	queue [][]byte
-	read  bool          // it has a reader
+	read  bool          // the stream has a reader
 	wake  chan struct{} // has an element when there is something to read
 }
 
@@ -69,10 +69,10 @@ func (c *conn) give(line []byte) error {
 	return err
 }
 
-// output takes the lines of the agent.
+// output receives the lines of the agent.
 type output conn
 
-// Write takes lines of the agent. It blocks while too many bytes wait for the client.
+// Write accepts output of the agent. It blocks while too many bytes wait for the client.
 func (o *output) Write(p []byte) (int, error) {
 	c := (*conn)(o)
 	c.partial = append(c.partial, p...)
@@ -85,12 +85,12 @@ func (o *output) Write(p []byte) (int, error) {
 			return 0, err
 		}
 		if c.partial = rest; len(rest) == 0 {
-			c.partial = nil // the memory of a long line is not kept
+			c.partial = nil // releases the memory of a long line
 		}
 	}
 }
 
-// Close does nothing: the end of the agent ends its output.
+// Close has no effect, because the end of the agent ends its output.
 func (o *output) Close() error { return nil }
 
 // deliver passes a line of the agent to its stream or socket.
@@ -215,10 +215,10 @@ func (c *conn) release(key string, s *stream) {
 	}
 }
 
-// takeBytes is the number of bytes that a reader takes at once, at least one message.
+// takeBytes is the number of bytes that a reader takes at once; it takes at least one message.
 const takeBytes = 64 << 10
 
-// take removes the oldest messages of a stream.
+// take removes and returns the oldest messages of a stream.
 func (c *conn) take(s *stream) (lines [][]byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

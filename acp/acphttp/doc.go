@@ -1,5 +1,5 @@
 // Package acphttp serves an agent that speaks the Agent Client Protocol over streamable HTTP and
-// WebSocket, with the wire of the transports of @agentclientprotocol/sdk 2.4.
+// WebSocket. It is compatible with the transports of @agentclientprotocol/sdk 2.4.
 //
 // One address serves both. Over HTTP a client posts its messages and reads those of the agent from
 // event streams, one for the connection and one for each session. Over WebSocket each text frame is

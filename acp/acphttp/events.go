@@ -13,7 +13,7 @@ func (c *conn) events(w http.ResponseWriter, r *http.Request, s *stream) {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-cache")
 	h.Set("X-Accel-Buffering", "no")
-	h.Set("Connection", "close") // the deadline of the last write stays on it
+	h.Set("Connection", "close") // the write deadline stays set on the connection
 	w.WriteHeader(http.StatusOK)
 	out := http.NewResponseController(w)
 	_ = out.Flush()
@@ -45,7 +45,7 @@ func (c *conn) events(w http.ResponseWriter, r *http.Request, s *stream) {
 				return
 			}
 		case <-c.done:
-			ended = true // what it wrote last is still read
+			ended = true // the agent's last messages are still written
 		case <-c.ctx.Done():
 			return
 		case <-r.Context().Done():

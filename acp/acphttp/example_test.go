@@ -13,7 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/agent/agenttest"
 )
 
-// Serve an agent over HTTP and WebSocket. The caller authenticates the client and names it as the owner.
+// Serve an agent over HTTP and WebSocket. The caller authenticates the client and sets it as the
+// owner.
 func Example() {
 	h := acphttp.New(acphttp.Options{})
 	defer h.Close()

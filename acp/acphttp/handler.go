@@ -21,24 +21,27 @@ const (
 	HeaderSession    = "Acp-Session-Id"
 )
 
-// Agent speaks the protocol with one client until r or ctx ends: it reads and writes a JSON-RPC
-// message a line.
+// Agent runs an agent for one client until r or ctx ends. The agent reads and writes one JSON-RPC
+// message per line.
 type Agent func(ctx context.Context, r io.Reader, w io.WriteCloser) error
 
-// Options configures a Handler. The zero value has the defaults.
+// Options configures a Handler. The zero value uses the defaults.
 type Options struct {
-	// MaxWaiting is the number of bytes that wait for the readers of a connection at which its agent blocks; 0
-	// means 4 MiB. One message can exceed it.
+	// MaxWaiting is the number of unread bytes of a connection at which its agent blocks; 0 means 4
+	// MiB. A single message may exceed it.
 	MaxWaiting int
-	// MaxStreams is the number of streams of a connection without a reader; 0 means 1024.
+	// MaxStreams is the maximum number of streams of a connection without a reader; 0 means 1024.
 	MaxStreams int
-	// Stall is the time in which a client with MaxWaiting bytes, or a socket, must read something; 0 means a minute.
+	// Stall is the time within which a client with MaxWaiting unread bytes, or a socket, must read
+	// something; 0 means a minute.
 	Stall time.Duration
-	// Idle is the time after which a connection that has neither a stream nor a request ends; 0 means 5 minutes.
+	// Idle is the time after which a connection without a stream and a request ends; 0 means 5
+	// minutes.
 	Idle time.Duration
-	// Heartbeat is the time of silence after which a stream has a comment and a socket a ping; 0 means 15 seconds.
+	// Heartbeat is the time of silence after which a comment is sent on a stream and a ping on a
+	// socket; 0 means 15 seconds.
 	Heartbeat time.Duration
-	// Logger gets errors of agents; nil discards them.
+	// Logger receives errors of agents; nil discards them.
 	Logger *slog.Logger
 }
 
@@ -65,14 +68,15 @@ func (o Options) withDefaults() Options {
 
 // Client is the sender of a request.
 type Client struct {
-	// Owner names the sender. It cannot reach the connections of others.
+	// Owner identifies the sender. Connections of other owners are not accessible.
 	Owner string
 	// MaxBody limits a message in bytes; 0 means 16 MiB.
 	MaxBody int64
-	// Agent serves a connection that the request opens.
+	// Agent runs the agent of a connection that the request opens.
 	Agent Agent
-	// Open is called before a connection is opened. The connection ends when the returned context ends, and then
-	// calls release. An error rejects the connection. nil always succeeds.
+	// Open is called before a connection is opened; an error rejects the connection. The connection
+	// ends when the returned context ends. At its end release is called. A nil Open accepts all
+	// connections.
 	Open func() (ctx context.Context, release func(), err error)
 }
 
@@ -123,7 +127,7 @@ func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, c Client) error 
 	return err
 }
 
-// statusGone is the response to a client that gave up.
+// statusGone is the response to a client that has disconnected.
 const statusGone = 499
 
 func writeText(w http.ResponseWriter, status int, text string) {
@@ -196,8 +200,8 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, client Client) er
 	return h.forward(w, r, c, &m)
 }
 
-// forward gives a message to the agent of its connection. A request waits until the client has read enough of the
-// agent's messages.
+// forward writes a message to the agent of its connection. A request waits until the client has
+// read enough of the agent's messages.
 func (h *Handler) forward(w http.ResponseWriter, r *http.Request, c *conn, m *message) error {
 	if !m.isNotification() && !m.isAnswer() {
 		if err := c.waitRoom(r.Context()); err != nil {
@@ -248,10 +252,10 @@ func (h *Handler) initialize(w http.ResponseWriter, r *http.Request, client Clie
 	return nil
 }
 
-// errAgent is the end of an agent without an answer to initialize.
+// errAgent is returned when an agent ends without answering initialize.
 var errAgent = errors.New("acphttp: the agent did not answer initialize")
 
-// start gives the agent the first message and returns its answer.
+// start writes the first message to the agent and returns its answer.
 func (c *conn) start(ctx context.Context, m *message) ([]byte, error) {
 	c.mu.Lock()
 	c.initID = m.id
@@ -271,7 +275,7 @@ func (c *conn) start(ctx context.Context, m *message) ([]byte, error) {
 	}
 }
 
-// open starts a connection with its agent. It is over when the agent has ended.
+// open starts a connection with its agent. The connection ends when the agent has ended.
 func (h *Handler) open(client Client, k *socket) (*conn, error) {
 	ctx, release := context.Background(), func() {}
 	if client.Open != nil {
@@ -301,7 +305,8 @@ func (h *Handler) open(client Client, k *socket) (*conn, error) {
 	return c, nil
 }
 
-// forget removes a connection after the end of its agent. Its readers get the rest.
+// forget removes a connection after the end of its agent. Its readers still get the remaining
+// messages.
 func (h *Handler) forget(c *conn) {
 	h.mu.Lock()
 	delete(h.conns, c.id)
@@ -350,7 +355,7 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request, client Client) err
 	return nil
 }
 
-// Close ends all connections and returns when their agents have ended. Later ones are rejected.
+// Close ends all connections, rejects new ones, and returns when the agents have ended.
 func (h *Handler) Close() {
 	h.mu.Lock()
 	h.closed = true

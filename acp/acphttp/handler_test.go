@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`
 
-// talker answers initialize and then sends updates of n bytes, as often as it can.
+// talker answers initialize and then sends updates of n bytes without a pause.
 func talker(n int) acphttp.Agent {
 	return func(ctx context.Context, r io.Reader, w io.WriteCloser) error {
 		if _, err := bufio.NewReader(r).ReadString('\n'); err != nil {
@@ -77,7 +77,7 @@ func (s *site) do(method, body string, header ...string) *http.Response {
 	return resp
 }
 
-// open makes a connection of an owner and returns its id.
+// open opens a connection of an owner and returns its id.
 func (s *site) open(owner string) string {
 	s.Helper()
 	resp := s.do(http.MethodPost, hello, "X-Owner", owner)
@@ -116,7 +116,7 @@ func (s *site) none() {
 	}
 }
 
-// echo answers each line with itself as the result of its id 0, or sends it as an update.
+// echo answers each line with the line as the result for id 0, or sends it as an update.
 func echo(_ context.Context, r io.Reader, w io.WriteCloser) error {
 	in := bufio.NewReader(r)
 	for {
@@ -135,14 +135,14 @@ func echo(_ context.Context, r io.Reader, w io.WriteCloser) error {
 	}
 }
 
-// TestServe_idle ends a connection that its client has left.
+// TestServe_idle checks that a connection ends when its client has left.
 func TestServe_idle(t *testing.T) {
 	s := newSite(t, acphttp.Options{Idle: 50 * time.Millisecond}, echo)
 	s.open("a")
 	s.none()
 }
 
-// TestServe_owner hides connections from everyone but their owner.
+// TestServe_owner checks that only the owner can use a connection.
 func TestServe_owner(t *testing.T) {
 	s := newSite(t, acphttp.Options{}, echo)
 	id := s.open("a")
@@ -160,7 +160,8 @@ func TestServe_owner(t *testing.T) {
 	}
 }
 
-// TestServe_lines gives the agent one line a message, whatever the white space of the client is.
+// TestServe_lines checks that the agent gets one line per message, regardless of the client's white
+// space.
 func TestServe_lines(t *testing.T) {
 	s := newSite(t, acphttp.Options{}, echo)
 	id := s.open("a")
@@ -177,7 +178,7 @@ func TestServe_lines(t *testing.T) {
 	}
 }
 
-// TestServe_floods bounds the requests of a client that wait for an answer.
+// TestServe_floods checks the limit of a client's unanswered requests.
 func TestServe_floods(t *testing.T) {
 	s := newSite(t, acphttp.Options{}, echo)
 	id := s.open("a")
@@ -194,7 +195,7 @@ func TestServe_floods(t *testing.T) {
 	}
 }
 
-// TestServe_failedAgent reports an agent that does not answer initialize.
+// TestServe_failedAgent checks the response if an agent does not answer initialize.
 func TestServe_failedAgent(t *testing.T) {
 	s := newSite(t, acphttp.Options{}, func(context.Context, io.Reader, io.WriteCloser) error { return io.ErrUnexpectedEOF })
 	resp := s.do(http.MethodPost, hello)
@@ -205,7 +206,8 @@ func TestServe_failedAgent(t *testing.T) {
 	}
 }
 
-// TestServe_streams ends the connection of an agent that writes to more streams than its client may leave unread.
+// TestServe_streams checks that a connection ends if its agent writes to more streams than may be
+// unread.
 func TestServe_streams(t *testing.T) {
 	for n, ends := range map[int]bool{2: false, 3: true} {
 		written := make(chan struct{})

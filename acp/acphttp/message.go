@@ -6,19 +6,19 @@ import (
 	"fmt"
 )
 
-// message is the part of a JSON-RPC message that the transport reads.
+// message holds the members of a JSON-RPC message that the transport needs.
 type message struct {
 	line    []byte // the message without line breaks
 	version string
-	id      string // JSON; empty if there is none
-	method  string // empty for an answer
+	id      string // as JSON; "" if there is none
+	method  string // "" for an answer
 	session string // params.sessionId
 	hasID   bool
-	named   bool // it has a method
-	scoped  bool // it has params.sessionId
+	named   bool // it has a member method
+	scoped  bool // it has a member params.sessionId
 }
 
-// wireError is an error with a text that the client gets, spelled as the official server spells it.
+// wireError is an error whose text is sent to the client, with the wording of the official server.
 type wireError string
 
 func (e wireError) Error() string { return string(e) }
@@ -53,7 +53,7 @@ func parse(data []byte) (message, error) {
 	if err := json.Unmarshal(m.line, &parts); err != nil {
 		return m, errNotJSON
 	}
-	_ = json.Unmarshal(parts.JSONRPC, &m.version) // another type is another version
+	_ = json.Unmarshal(parts.JSONRPC, &m.version) // a value of another type counts as another version
 	m.id, m.hasID, m.named = string(parts.ID), parts.ID != nil, parts.Method != nil
 	_ = json.Unmarshal(parts.Method, &m.method)
 	var params struct {
@@ -69,24 +69,24 @@ func (m *message) isRequest() bool      { return m.named && m.hasID }
 func (m *message) isNotification() bool { return m.named && !m.hasID }
 func (m *message) isAnswer() bool       { return !m.named && m.hasID }
 
-// isInitialize reports whether the message is a request to initialize, as the official server decides.
+// isInitialize reports whether the official server treats the message as a request to initialize.
 func (m *message) isInitialize() bool {
 	return m.version == "2.0" && m.hasID && m.method == "initialize"
 }
 
-// nullID reports whether the id is null, which no answer can refer to.
+// nullID reports whether the id is null, to which no answer can refer.
 func (m *message) nullID() bool { return m.id == "null" }
 
-// sessionMethods are the methods that need the header of a session even without params.sessionId.
+// sessionMethods are the methods that require the session header even without params.sessionId.
 var sessionMethods = map[string]bool{
 	"session/cancel": true, "session/close": true, "session/delete": true, "session/fork": true, "session/load": true, "session/prompt": true,
 	"session/resume": true, "session/set_config_option": true, "session/set_mode": true, "session/set_model": true,
 }
 
-// maxID is the limit of a session id and of a request id, in bytes.
+// maxID limits a session id and a request id, in bytes.
 const maxID = 1024
 
-// refusal is the response to a request that is not accepted.
+// refusal is the response to a rejected request.
 type refusal struct {
 	status int
 	text   string
@@ -98,7 +98,7 @@ func refuse(status int, format string, args ...any) *refusal {
 	return &refusal{status, fmt.Sprintf(format, args...)}
 }
 
-// errorMessage is an error that answers no request.
+// errorMessage returns an error message that answers no request.
 func errorMessage(id string, code int, text string, data json.RawMessage) []byte {
 	type object struct {
 		Code    int             `json:"code"`

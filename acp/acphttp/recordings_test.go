@@ -23,7 +23,7 @@ import (
 // long is the timeout of each expected message.
 const long = time.Minute
 
-// record is a line of a recording: exchange.jsonl over HTTP, frames.jsonl over WebSocket.
+// record is a line of a recording: of exchange.jsonl for HTTP, or of frames.jsonl for WebSocket.
 type record struct {
 	Exchange, Connection int
 	What, From           string
@@ -36,8 +36,9 @@ type record struct {
 	Reason               string
 }
 
-// TestRecordings plays the client of each recording of the official transports to the handler, with an agent that
-// sends what the recorded one sent. PARLEY_ACP_REMOTE_CORPUS names another folder of recordings.
+// TestRecordings plays the client of each recording of the official transports against the handler,
+// with an agent that sends the recorded messages. PARLEY_ACP_REMOTE_CORPUS names another folder of
+// recordings.
 func TestRecordings(t *testing.T) {
 	dir := os.Getenv("PARLEY_ACP_REMOTE_CORPUS")
 	if dir == "" {
@@ -96,7 +97,7 @@ type step struct {
 	gate chan struct{} // closed by the client
 }
 
-// scripts are the agents of the connections of a recording, in the order in which they begin.
+// scripts are the agents of a recording's connections, in the order in which they begin.
 type scripts struct {
 	t     *testing.T
 	mu    sync.Mutex
@@ -143,7 +144,7 @@ func (s *scripts) agent(ctx context.Context, r io.Reader, w io.WriteCloser) erro
 		}
 		if !st.in {
 			if _, err := io.WriteString(w, st.line+"\n"); err != nil {
-				return nil // the client has gone
+				return nil // the client has disconnected
 			}
 			continue
 		}
@@ -156,12 +157,12 @@ func (s *scripts) agent(ctx context.Context, r io.Reader, w io.WriteCloser) erro
 		}
 		received[canonical(st.line)]--
 	}
-	for range got { // until the client goes
+	for range got { // until the client disconnects
 	}
 	return nil
 }
 
-// canonical is a JSON text in one form.
+// canonical returns a JSON text in canonical form.
 func canonical(text string) string {
 	var v any
 	if json.Unmarshal([]byte(text), &v) != nil {
@@ -174,7 +175,7 @@ func canonical(text string) string {
 	return string(out)
 }
 
-// exchange is a request that is under way.
+// exchange is a request in progress.
 type exchange struct {
 	cancel context.CancelFunc
 	over   chan struct{} // closed when the handler has returned
@@ -190,7 +191,7 @@ type player struct {
 	mu    sync.Mutex
 	over  map[string]chan struct{}
 	all   map[int]*exchange
-	ids   map[string]string // recorded ids of connections to real ones
+	ids   map[string]string // maps recorded connection ids to those of this run
 	asked map[int]record
 	work  sync.WaitGroup
 }
@@ -241,7 +242,7 @@ func playHTTP(t *testing.T, lines []record) {
 	}
 }
 
-// remaining yields the events that nobody has waited for. The exchange is over.
+// remaining yields the events that were not awaited. The exchange must have ended.
 func remaining(x *exchange) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		x.cancel()
@@ -301,10 +302,10 @@ func httpScripts(lines []record) (list [][]step, gates map[int]chan struct{}) {
 	return list, gates
 }
 
-// lost are the ends of a stream that the client sees before the server.
+// lost are the ends of a stream that the client notices before the server.
 var lost = map[string]bool{"closed by the client": true, "cut by the network": true, "ended by the network": true}
 
-// play does one line, or waits for it.
+// play repeats one line, or waits for it.
 func (p *player) play(l record) {
 	t := p.t
 	t.Helper()
@@ -312,7 +313,7 @@ func (p *player) play(l record) {
 	switch l.What {
 	case "request":
 		p.request(l)
-		if l.Method == "DELETE" { // what follows finds no connection
+		if l.Method == "DELETE" { // later requests must not find the connection
 			<-p.all[l.Exchange].over
 		}
 	case "response":
@@ -357,7 +358,7 @@ func (p *player) event(l record, x *exchange) {
 			p.t.Errorf("the stream ended before %s%s", l.Data, l.Raw)
 			return
 		case ev == "" && l.Raw == "":
-			continue // a comment that was not recorded
+			continue // a comment that is not in the recording
 		case ev != "" && l.Raw != "" || canonical(ev) != canonical(string(l.Data)):
 			p.t.Errorf("the event is %s, want %s%s", ev, l.Data, l.Raw)
 		}
@@ -421,7 +422,7 @@ func (p *player) request(l record) {
 	p.work.Go(func() { p.fetch(req, x) })
 }
 
-// expand writes out what the recorder has cut: "xxx… (1025 characters)".
+// expand restores text that the recorder has shortened: "xxx… (1025 characters)".
 func expand(text []byte) []byte {
 	s := string(text)
 	i := strings.Index(s, "… (")
@@ -447,7 +448,7 @@ func (p *player) fetch(req *http.Request, x *exchange) {
 	defer resp.Body.Close()
 	x.resp <- resp
 	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
-		data, _ := io.ReadAll(resp.Body) // a body that was cut is not the recorded one
+		data, _ := io.ReadAll(resp.Body) // a body that was cut differs from the recorded one
 		x.body <- data
 		return
 	}
@@ -465,7 +466,7 @@ func (p *player) fetch(req *http.Request, x *exchange) {
 	}
 }
 
-// ended notes that the handler of an exchange has returned.
+// ended records that the handler of an exchange has returned.
 func (p *player) ended(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -475,7 +476,8 @@ func (p *player) ended(id string) {
 	}
 }
 
-// sameBody compares a body with the recorded one. The page for other paths is not the transport's.
+// sameBody compares a body with the recorded one. It ignores the page for unknown paths, which does
+// not belong to the transport.
 func sameBody(l record, got []byte) bool {
 	var text string
 	if json.Unmarshal(l.Body, &text) == nil {

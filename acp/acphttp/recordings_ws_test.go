@@ -80,7 +80,7 @@ type wsPlayer struct {
 	h      *acphttp.Handler
 	url    string
 	conns  map[int]*websocket.Conn
-	failed map[int]int // statuses of upgrades that failed
+	failed map[int]int // statuses of failed upgrades
 }
 
 func (p *wsPlayer) play(lines []record, i int) {
@@ -160,7 +160,8 @@ func (p *wsPlayer) answer(l record) {
 	}
 }
 
-// close closes the socket or waits for its end, depending on which side began.
+// close closes the socket or waits for its end, depending on which side has closed it in the
+// recording.
 func (p *wsPlayer) close(ctx context.Context, lines []record, i int) {
 	l, first := lines[i], true
 	for _, before := range lines[:i] {
@@ -174,7 +175,7 @@ func (p *wsPlayer) close(ctx context.Context, lines []record, i int) {
 		if l.Code != nil {
 			code = websocket.StatusCode(*l.Code)
 		}
-		_ = c.Close(code, l.Reason) // the other side can be gone
+		_ = c.Close(code, l.Reason) // the other side may have disconnected
 	default:
 		if l.Code == nil {
 			go p.h.Close() // the recorded server was closed here
@@ -185,7 +186,7 @@ func (p *wsPlayer) close(ctx context.Context, lines []record, i int) {
 			p.t.Errorf("the socket was not closed: %s %v", data, err)
 			return
 		}
-		want := websocket.StatusGoingAway // what the official server means and does not send
+		want := websocket.StatusGoingAway // the intended code of the official server, which it does not send
 		if l.Code != nil {
 			want = websocket.StatusCode(*l.Code)
 		}

@@ -2,32 +2,33 @@ package acphttp
 
 import "net/http"
 
-// connection is the key of the stream of the connection. Session ids that clients use are not empty.
+// connection is the key of the connection's own stream. Session ids of clients are not empty.
 const connection = ""
 
-// routes decides which stream a message takes and whether a client's message is accepted. It is pure.
+// routes determines the stream of a message, and whether a client's message is accepted. It is
+// pure.
 type routes struct {
-	pending map[string]waiting // the client's requests without an answer, by id
-	asked   map[string]string  // the streams of the agent's requests, by id
+	pending map[string]waiting // unanswered requests of the client, by id
+	asked   map[string]string  // streams of the agent's requests, by id
 	bytes   int                // of pending
 }
 
-// waiting are the requests with one id that wait for their answers.
+// waiting counts the unanswered requests with one id.
 type waiting struct {
 	stream string
 	count  int
 	bytes  int
 }
 
-// The limits of the client's requests that wait for an answer, and of the agent's requests with a known stream.
+// The limits of the client's unanswered requests, and of the agent's requests with a known stream.
 const (
 	maxPending      = 256
 	maxPendingBytes = 64 << 20
 	maxAsked        = 1024
 )
 
-// admit decides about a message of the client with the header of a session. The requests that it accepts
-// wait for an answer.
+// admit accepts or rejects a message of the client with the given session header. It records
+// accepted requests until they are answered.
 func (t *routes) admit(m *message, header string) *refusal {
 	if m.isAnswer() {
 		return t.answered(m, header)
@@ -46,14 +47,14 @@ func (t *routes) expect(m *message, stream string) *refusal {
 	switch {
 	case len(stream) > maxID:
 		return refuse(http.StatusBadRequest, "Session ID exceeds maxIdLength (%d)", maxID)
-	case len(m.id) > maxID+2: // with its quotes
+	case len(m.id) > maxID+2: // including its quotes
 		return refuse(http.StatusBadRequest, "Request ID exceeds maxIdLength (%d)", maxID)
 	case !m.isRequest():
 		return nil
 	case len(t.pending) >= maxPending || t.bytes > 0 && t.bytes+len(m.line) > maxPendingBytes:
 		return refuse(http.StatusTooManyRequests, "Too many requests wait for their answers")
 	}
-	if m.method == "session/load" { // its answer comes on the other stream than its replay
+	if m.method == "session/load" { // its answer arrives on another stream than the replay
 		stream = connection
 	}
 	if t.pending == nil {

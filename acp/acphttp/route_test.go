@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The bytes of a client's requests that wait for their answers are limited; one request may exceed the limit, and an answer
-// makes room.
+// The total size of a client's unanswered requests is limited. A single request may exceed the
+// limit, and an answer frees space.
 func TestRoutes_bytes(t *testing.T) {
 	line := make([]byte, maxPendingBytes/2)
 	var known routes
@@ -38,7 +38,7 @@ func TestConn_release(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		queue  int
-		other  bool // another stream has the name
+		other  bool // another stream has the same name
 		forget bool
 	}{{"empty", 0, false, true}, {"with messages", 1, false, false}, {"empty, replaced", 0, true, false}, {"with messages, replaced", 1, true, false}} {
 		c := &conn{streams: map[string]*stream{}, opts: &Options{MaxStreams: 1}}
@@ -60,12 +60,13 @@ func TestConn_release(t *testing.T) {
 	}
 }
 
-// A reader takes the oldest messages in their order, at least one and not many more than a piece, and the room that it makes wakes who waits for it.
+// A reader takes the oldest messages in order, at least one and little more than takeBytes, and
+// wakes a writer that waits for space.
 func TestConn_take(t *testing.T) {
 	big := make([]byte, takeBytes)
 	for name, tt := range map[string]struct {
 		queue [][]byte
-		want  int // messages
+		want  int // number of messages
 	}{
 		"nothing": {nil, 0}, "one": {[][]byte{[]byte("a")}, 1}, "some": {[][]byte{[]byte("a"), []byte("bc"), []byte("d")}, 3},
 		"a large one": {[][]byte{big, []byte("b")}, 1}, "up to a piece": {[][]byte{[]byte("a"), big, []byte("b")}, 2},

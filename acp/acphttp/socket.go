@@ -15,16 +15,16 @@ import (
 // socket is a connection over WebSocket.
 type socket struct {
 	ws    *websocket.Conn
-	rc    *http.ResponseController // of ws
+	rc    *http.ResponseController // controls the response of ws
 	stall time.Duration
 
 	writing sync.Mutex
 }
 
-// errWrite ends a connection with a socket that takes no message.
+// errWrite is the error of a connection whose socket cannot be written to.
 var errWrite = errors.New("acphttp: the socket cannot be written")
 
-// send writes a message. A client that does not read it in time loses its socket.
+// send writes a message. If the client does not read it in time, the socket is closed.
 func (k *socket) send(line []byte) error {
 	k.writing.Lock()
 	defer k.writing.Unlock()
@@ -37,7 +37,7 @@ func (k *socket) send(line []byte) error {
 	return nil
 }
 
-// closeTimeout is the time that a client has to acknowledge the end of its socket.
+// closeTimeout is the time for a client to acknowledge the close of its socket.
 const closeTimeout = 500 * time.Millisecond
 
 // close ends the socket with a code and a reason.
@@ -68,7 +68,7 @@ func (h *Handler) websocket(w http.ResponseWriter, r *http.Request, client Clien
 	}
 	// The caller has checked the origin.
 	if k.ws, err = websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true, Subprotocols: offered}); err != nil {
-		return nil // it has responded
+		return nil // the error was sent already
 	}
 	defer k.ws.CloseNow()
 	k.ws.SetReadLimit(client.MaxBody)
@@ -107,7 +107,7 @@ func (c *conn) watch(ctx context.Context) {
 	}
 }
 
-// closeCode returns the code and the text for the reason of an end.
+// closeCode returns the close code and the text for the reason of an end.
 func closeCode(cause error) (websocket.StatusCode, string) {
 	switch {
 	case errors.Is(cause, errClosed):
@@ -157,7 +157,7 @@ func broken(m *message, data []byte, err error, begun bool) []byte {
 	return nil
 }
 
-// clipped returns a value that is short enough to be repeated in an error.
+// clipped returns a value, shortened for an error text.
 func clipped(data []byte) json.RawMessage {
 	if len(data) > maxID {
 		return nil
@@ -168,7 +168,7 @@ func clipped(data []byte) json.RawMessage {
 // errFirst ends a socket whose first message is not initialize.
 var errFirst = errors.New("acphttp: the first message is not initialize")
 
-// first takes the first message, which must be initialize. Answers before it are ignored.
+// first reads the first message, which must be initialize. It ignores answers before it.
 func (c *conn) first(ctx context.Context, m *message) (begun bool, err error) {
 	switch {
 	case m.isAnswer():
@@ -189,7 +189,7 @@ func (c *conn) first(ctx context.Context, m *message) (begun bool, err error) {
 	return true, c.socket.send(line)
 }
 
-// next passes a message on to the agent.
+// next passes a message to the agent.
 func (c *conn) next(m *message) error {
 	if m.isInitialize() {
 		return c.socket.send(errorMessage(m.id, codeInvalid, "Initialize not allowed on existing connection", nil))

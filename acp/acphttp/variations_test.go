@@ -14,7 +14,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// variations change the messages of both sides to others that mean the same, as other clients and agents send them.
+// variations change the messages of both sides to equivalent ones that other clients and agents
+// send.
 var variations = map[string]func(m map[string]any) bool{
 	// Unknown members in messages and in their parameters. Responses are not changed.
 	"future": func(m map[string]any) bool {
@@ -26,7 +27,7 @@ var variations = map[string]func(m map[string]any) bool{
 		}
 		return true
 	},
-	// Texts as ids.
+	// Strings as ids.
 	"ids": func(m map[string]any) bool {
 		id, ok := m["id"].(json.Number)
 		if ok {
@@ -34,7 +35,7 @@ var variations = map[string]func(m map[string]any) bool{
 		}
 		return ok
 	},
-	// Numbers as ids that a float cannot hold.
+	// Numbers as ids that a float cannot represent.
 	"large ids": func(m map[string]any) bool {
 		id, ok := m["id"].(json.Number)
 		if ok {
@@ -42,7 +43,7 @@ var variations = map[string]func(m map[string]any) bool{
 		}
 		return ok
 	},
-	// Texts that a stream of events or a line must not break, and long ones.
+	// Long texts, and texts that would break a line or an event stream.
 	"texts": func(m map[string]any) bool {
 		return eachText(m, func(text string) string {
 			return text + "\n\ndata: {}\r\n\r\nevent: x\u2028\u2029\x00😀" + strings.Repeat("long ", 40_000)
@@ -68,9 +69,10 @@ func eachText(v any, change func(string) string) (changed bool) {
 	return changed
 }
 
-// vary changes the messages of a recording that a client or an agent sends. Those of the transport itself stay.
+// vary changes the messages of a client or an agent in a recording, but not those of the transport
+// itself.
 func vary(t *testing.T, lines []record, change func(map[string]any) bool) (changed int) {
-	opens := map[int]bool{} // exchanges with a response of the agent as the body
+	opens := map[int]bool{} // exchanges with an answer of the agent as the response body
 	for i, l := range lines {
 		if l.What == "request" && l.Method == "POST" && l.Headers["acp-connection-id"] == "" {
 			opens[l.Exchange] = true
@@ -103,7 +105,7 @@ func varied(t *testing.T, text json.RawMessage, change func(map[string]any) bool
 			return text
 		}
 		id := map[string]any{"id": m["id"]}
-		if change(id); id["id"] == m["id"] { // the transport repeats an id and nothing else
+		if change(id); id["id"] == m["id"] { // the transport repeats only the id
 			return text
 		}
 		m["id"] = id["id"]
@@ -118,7 +120,8 @@ func varied(t *testing.T, text json.RawMessage, change func(map[string]any) bool
 	return out
 }
 
-// TestRecordings_varied plays the recordings with changed messages: the transport passes on what it does not know.
+// TestRecordings_varied plays the recordings with changed messages: the transport passes on unknown
+// members.
 func TestRecordings_varied(t *testing.T) {
 	folders, err := filepath.Glob(filepath.Join("..", "..", "testdata", "acp-remote", "*"))
 	if err != nil || len(folders) == 0 {
@@ -131,7 +134,7 @@ func TestRecordings_varied(t *testing.T) {
 			t.Run("recording", func(t *testing.T) {
 				for i, folder := range folders {
 					if info, err := os.Stat(folder); err != nil || !info.IsDir() || (i+at)%short.Count(4, 1, 1) != 0 {
-						continue // with -short each has some of the changes
+						continue // with -short only some of the changes are made
 					}
 					t.Run(filepath.Base(folder), func(t *testing.T) {
 						if lines, ok := readRecording(t, filepath.Join(folder, "exchange.jsonl")); ok {

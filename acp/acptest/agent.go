@@ -9,10 +9,12 @@ import (
 	"sync"
 )
 
-// Agent is a scripted agent. It plays its exchanges one after the other, each once. Its fields are set before it serves.
+// Agent is a scripted agent. It plays each of its exchanges once, in turn. Its fields must be set
+// before it serves.
 type Agent struct {
 	Exchanges []Exchange
-	// Waiting is called when the agent waits for a notification of the client. It must not block; nil is allowed.
+	// Waiting, unless it is nil, is called when the agent waits for a notification of the client.
+	// It must not block.
 	Waiting func(method string)
 
 	mu       sync.Mutex
@@ -61,7 +63,7 @@ func (o *output) Close() error {
 	return err
 }
 
-// Serve plays the agent until its input ends. It closes both ends.
+// Serve runs the agent until its input ends. It closes both ends.
 func (a *Agent) Serve(in io.ReadCloser, out io.WriteCloser) {
 	a.mu.Lock()
 	a.changed, a.out = sync.NewCond(&a.mu), out
@@ -114,7 +116,7 @@ func (a *Agent) take(m Message) {
 // left.
 func (a *Agent) pick(m *Message) int {
 	var params map[string]json.RawMessage
-	_ = json.Unmarshal(m.Params, &params) // one without members matches none
+	_ = json.Unmarshal(m.Params, &params) // a request without members matches none
 	first := -1
 	for i, x := range a.Exchanges {
 		if x.Method != m.Method || a.used[i] {
@@ -138,7 +140,7 @@ func (a *Agent) pick(m *Message) int {
 	return first
 }
 
-// work plays the exchanges that are queued.
+// work plays the queued exchanges.
 func (a *Agent) work() {
 	for {
 		var do func()
@@ -184,7 +186,7 @@ func (a *Agent) play(i int, id json.RawMessage, method string, before map[string
 	}
 }
 
-// step does one step; false after the end.
+// step executes one step. It returns false after the end of the agent.
 func (a *Agent) step(s Step, id json.RawMessage, before map[string]int) bool {
 	switch {
 	case s.exit:
@@ -227,7 +229,7 @@ func (a *Agent) Received() []Message {
 	return slices.Clone(a.received)
 }
 
-// Played returns the numbers of the lines of a recording that were played so far, in their order.
+// Played returns the numbers of the recorded lines that were played so far, in order.
 func (a *Agent) Played() []int {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -11,7 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/acp/acptest"
 )
 
-// An agent answers a request that its script does not have, waits for notifications, and can end in mid turn.
+// An agent answers a request that is not in its script, waits for notifications, and can end during
+// a turn.
 func TestAgent(t *testing.T) {
 	waiting := make(chan string, 1)
 	agent := &acptest.Agent{Waiting: func(method string) { waiting <- method }, Exchanges: []acptest.Exchange{
@@ -68,7 +69,7 @@ func TestRecording(t *testing.T) {
 		for _, line := range []string{
 			`{"jsonrpc":"2.0","id":"x","method":"session/resume","params":{}}`, `{"jsonrpc":"2.0","id":"y","method":"session/prompt","params":{}}`,
 		} {
-			_, _ = in.Write([]byte(line + "\n")) // the reader notices
+			_, _ = in.Write([]byte(line + "\n")) // the reader detects a failure
 		}
 	}()
 	lines := bufio.NewReader(out)

@@ -10,9 +10,10 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
 )
 
-// Client is a scripted client. Its fields are set before [Client.Connect].
+// Client is a scripted client. Its fields must be set before [Client.Connect].
 type Client struct {
-	// Answer answers a request of the agent, in a goroutine of its own; nil answers that there is no such method.
+	// Answer answers a request of the agent, in a new goroutine. A nil Answer rejects all requests
+	// as unknown methods.
 	Answer func(ctx context.Context, method string, params json.RawMessage) (any, error)
 
 	conn    *jsonrpc.Conn
@@ -63,7 +64,8 @@ func (c *Client) Updates() []json.RawMessage {
 	return slices.Clone(c.updates)
 }
 
-// Until waits until a notification satisfies ok, those that have arrived included, and returns it.
+// Until waits until a notification satisfies ok, including those that have arrived already, and
+// returns it.
 func (c *Client) Until(ctx context.Context, ok func(json.RawMessage) bool) (json.RawMessage, error) {
 	for seen := 0; ; {
 		c.mu.Lock()
@@ -85,5 +87,5 @@ func (c *Client) Until(ctx context.Context, ok func(json.RawMessage) bool) (json
 	}
 }
 
-// Close ends the conversation, which ends an agent that reads its input to the end.
+// Close closes the agent's input, at whose end the agent must exit.
 func (c *Client) Close() error { return c.conn.Close() }

@@ -8,7 +8,7 @@ import (
 	"github.com/seed7221b0f9/parley/acp/acptest"
 )
 
-// A scripted client talks to a scripted agent, which asks before it goes on.
+// A scripted client talks to a scripted agent, which asks for permission.
 func Example() {
 	agent := &acptest.Agent{Exchanges: []acptest.Exchange{
 		acptest.On("initialize", acptest.Reply(map[string]any{"protocolVersion": 1})),

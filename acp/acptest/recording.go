@@ -17,7 +17,7 @@ type Recording struct {
 	Meta  Meta
 	Lines []Line // of both sides, in their order
 	API   []APICall
-	runs  map[int]string // how the process of a run was ended
+	runs  map[int]string // how each run's process ended
 }
 
 // Meta describes a recording.
@@ -31,13 +31,13 @@ type Meta struct {
 	Asks            []Ask        `json:"asks"`
 }
 
-// MetaResult is how a request of the client ended.
+// MetaResult is the expected outcome of a client's request.
 type MetaResult struct {
 	Method     string
 	OK         bool
 	StopReason string
 	Error      *struct {
-		Code    any // a number, or what happened instead of an answer
+		Code    any // a number, or a description of the event that replaced the answer
 		Message string
 	}
 }
@@ -92,7 +92,8 @@ type Line struct {
 	time   float64
 }
 
-// ReadRecording reads the recording of a folder. The name WORK in it becomes dir, which must be absolute.
+// ReadRecording reads the recording in a folder. It replaces the name WORK in it by dir, which must
+// be absolute.
 func ReadRecording(folder, dir string) (*Recording, error) {
 	r := &Recording{Name: filepath.Base(folder), runs: map[int]string{}}
 	read := func(name string) []byte {
@@ -166,7 +167,7 @@ func (l *Line) before(o *Line) bool {
 	return !l.Client && o.Client
 }
 
-// side reads the lines of a side.
+// side reads the lines of one side.
 func (r *Recording) side(text []byte, client bool) error {
 	number := 0
 	for line := range bytes.Lines(text) {
@@ -198,7 +199,7 @@ func (r *Recording) Killed(run int) bool { return strings.HasPrefix(r.runs[run],
 // up to the next request. If a client resumes a session that the recorded one loaded, it gets the answer without the replay.
 func (r *Recording) Agent(run int) *Agent {
 	a := &Agent{}
-	var open []int // exchanges without an answer, the oldest first
+	var open []int // exchanges without an answer, oldest first
 	last := -1
 	byID := map[string]int{}
 	for i := range r.Lines {
@@ -257,7 +258,7 @@ func (a *Agent) resumes() {
 // matchOf returns the members that distinguish a request from others of its method.
 func matchOf(params json.RawMessage) map[string]string {
 	var all map[string]json.RawMessage
-	_ = json.Unmarshal(params, &all) // a request without members has none
+	_ = json.Unmarshal(params, &all) // fails if a request has no members
 	match := map[string]string{}
 	for _, name := range []string{"sessionId", "modeId", "configId", "value", "modelId", "methodId"} {
 		if v, ok := all[name]; ok {
@@ -267,7 +268,7 @@ func matchOf(params json.RawMessage) map[string]string {
 	return match
 }
 
-// answerOf is an answer without its id.
+// answerOf returns an answer without its id.
 func answerOf(l *Line) string {
 	if len(l.Error) > 0 {
 		return `"error":` + string(l.Error)

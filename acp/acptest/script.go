@@ -15,7 +15,7 @@ type Exchange struct {
 	Steps []Step
 }
 
-// Answered reports whether the exchange has an answer.
+// Answered reports whether the exchange contains an answer.
 func (x *Exchange) Answered() bool {
 	return slices.ContainsFunc(x.Steps, func(s Step) bool { return s.reply != "" })
 }
@@ -33,15 +33,15 @@ func On(method string, steps ...Step) Exchange { return Exchange{Method: method,
 
 // Step is one action of an agent. Functions of this package return steps.
 type Step struct {
-	line   string // is written
-	number int    // of the line in the recording; 0 if there is none
+	line   string // a line to write
+	number int    // number of the line in the recording; 0 if it is in none
 	reply  string // the members of an answer, without its id
-	answer string // the id of a request of the agent whose answer is waited for
-	note   string // the method of a notification that is waited for
+	answer string // id of the agent's request whose answer to wait for
+	note   string // method of the notification to wait for
 	exit   bool
 }
 
-// Raw writes a line as it is, which may be invalid.
+// Raw writes a line unchanged; it may be invalid.
 func Raw(line string) Step { return Step{line: line} }
 
 // Notify sends a notification.
@@ -54,7 +54,7 @@ func Update(sessionID string, update any) Step {
 	return Notify("session/update", map[string]any{"sessionId": sessionID, "update": update})
 }
 
-// Say sends a piece of text of the agent.
+// Say sends a piece of the agent's text.
 func Say(sessionID, text string) Step {
 	return Update(sessionID, map[string]any{"sessionUpdate": "agent_message_chunk", "content": map[string]string{"type": "text", "text": text}})
 }
@@ -64,10 +64,11 @@ func Call(id int, method string, params any) Step {
 	return Step{line: fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%s,"params":%s}`, id, encoded(method), encoded(params))}
 }
 
-// Answered waits until the client has answered the request with an id.
+// Answered waits until the client has answered the request with this id.
 func Answered(id int) Step { return Step{answer: encoded(id)} }
 
-// Noted waits until the client has sent a notification, such as session/cancel, since the exchange began.
+// Noted waits until the client has sent a notification, such as session/cancel, since the start of
+// the exchange.
 func Noted(method string) Step { return Step{note: method} }
 
 // Reply answers the request.
@@ -81,7 +82,8 @@ func Fail(code int, message string) Step {
 // Exit ends the agent.
 func Exit() Step { return Step{exit: true} }
 
-// encoded is a value as JSON. A value that cannot be encoded is a mistake in a test.
+// encoded returns a value as JSON. It panics if the value cannot be encoded, which is a mistake in
+// a test.
 func encoded(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/codexrec"
 )
 
-// TestApprove_codex sends recordings of Codex to an editor: a change of files has its paths, its
-// locations and its diff, when permission is asked for and when it has ended.
+// TestApprove_codex sends recordings of Codex to an editor. A change of files must show its paths,
+// its locations and its diff, in the permission request and when it has ended.
 func TestApprove_codex(t *testing.T) {
 	t.Parallel()
 	asked, ended := 0, 0

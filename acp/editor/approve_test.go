@@ -28,7 +28,7 @@ import (
 
 var updateRequests = flag.Bool("update", false, "write testdata/acp-agents/requests.json")
 
-// mustShow lists the texts that a recording requires in one request for permission.
+// mustShow lists the texts that must be shown in a recorded permission request.
 type mustShow struct {
 	Line  int
 	Shows []map[string]any `json:"must_show"`
@@ -54,11 +54,12 @@ type shownRequest struct {
 	Request   map[string]json.RawMessage `json:"request"`
 }
 
-// cardMembers are the members of a request that the page draws it from.
+// cardMembers are the members of a request that the page uses to draw it.
 var cardMembers = []string{"type", "kind", "request_id", "provider", "tool_name", "display_name", "tool_kind", "input", "content", "locations", "request"}
 
-// TestApprove shows recorded and made-up agents to an editor. For each request for permission, the event, the folded
-// conversation and the request to the editor contain the texts that the recording requires.
+// TestApprove shows recorded and made-up agents to an editor. The event, the folded conversation
+// and the request to the editor must contain the texts that the recording requires for each
+// permission request.
 func TestApprove(t *testing.T) {
 	short.SkipQuick(t, "plays every recording")
 	t.Parallel()
@@ -96,7 +97,8 @@ func TestApprove(t *testing.T) {
 	}
 }
 
-// madeAgents are orders of messages that no recording has. The last line asks.
+// madeAgents are orders of messages that are in no recording. The last line is the permission
+// request.
 var madeAgents = []struct {
 	name, must string
 	lines      []string
@@ -195,7 +197,7 @@ func approve(t *testing.T, name string, lines []string, asks []mustShow) (rows [
 	e.open(t.TempDir())
 	e.prompt("go")()
 	requests := tap.requests()
-	byLine := map[int]int{} // the number of the request on a line
+	byLine := map[int]int{} // number of the request, by line
 	for i, line := range lines {
 		if strings.Contains(line, `"toolCall"`) {
 			byLine[i+1] = len(byLine)
@@ -228,7 +230,7 @@ func approve(t *testing.T, name string, lines []string, asks []mustShow) (rows [
 	return rows
 }
 
-// leaves are the texts and numbers of a JSON value, without the whole request of the agent.
+// leaves returns the texts and numbers in a JSON value, except for the agent's complete request.
 func leaves(text string) string {
 	var v any
 	d := json.NewDecoder(strings.NewReader(text))
@@ -258,7 +260,7 @@ func leaves(text string) string {
 	return strings.Join(list, "\n")
 }
 
-// tapped records the events of a provider in the form that clients of a server get.
+// tapped records the events of a provider in the form that a server's clients get.
 type tapped struct {
 	agent.Provider
 
@@ -268,7 +270,7 @@ type tapped struct {
 	seen map[string]bool
 }
 
-// shownPrompt is a request at the time it was asked: its message, and its form in a conversation.
+// shownPrompt is a request when it was asked: its message, and its form in a conversation.
 type shownPrompt struct{ event, prompt string }
 
 func (p *tapped) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
@@ -325,7 +327,7 @@ func (s *tappedSession) Events(ctx context.Context) iter.Seq2[event.Event, error
 	}
 }
 
-// playAgent is an agent that sends these updates and requests in its first turn.
+// playAgent runs an agent that sends these updates and requests in its first turn.
 func playAgent(lines []string) (io.ReadCloser, io.WriteCloser) {
 	fromClient, toAgent := io.Pipe()
 	fromAgent, toClient := io.Pipe()
@@ -364,7 +366,7 @@ func playAgent(lines []string) (io.ReadCloser, io.WriteCloser) {
 	return fromAgent, toAgent
 }
 
-// compareRequests compares with the requests that the tests of the page read.
+// compareRequests compares the requests with those that the tests of the page read.
 func compareRequests(t *testing.T, rows []shownRequest) {
 	t.Helper()
 	var out bytes.Buffer

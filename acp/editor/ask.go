@@ -25,25 +25,25 @@ const (
 	optionPlan   = "exit-plan-"
 )
 
-// Texts for the model about a call that the user refused or did not answer.
+// Texts for the model about a call that the user has refused or not answered.
 const (
 	refusedText = "User refused permission to run tool"
 	failedText  = "Tool permission request failed: "
-	aborted     = "Error: Tool use aborted" // the client has cancelled the question
+	aborted     = "Error: Tool use aborted" // the client has cancelled the request
 )
 
-// choice is an option and its answer.
+// choice is an option together with its answer.
 type choice struct {
 	option acp.PermissionOption
 	answer agent.Answer
-	mode   string // the mode that it leads to; empty if it stays
+	mode   string // the resulting permission mode; "" if it does not change
 }
 
 func option(id, name string, kind acp.PermissionOptionKind, a agent.Answer) choice {
 	return choice{option: acp.PermissionOption{OptionID: acp.PermissionOptionID(id), Name: name, Kind: kind}, answer: a}
 }
 
-// choices are the options for a request, in their order.
+// choices returns the options for a request, in order.
 func choices(ev *event.PermissionRequest, modes []string) []choice {
 	if ev.Kind == event.PermissionPlan {
 		return planChoices(modes)
@@ -62,7 +62,7 @@ func choices(ev *event.PermissionRequest, modes []string) []choice {
 	return append(list, option(optionReject, "No", acp.PermissionOptionKindRejectOnce, &agent.PermissionAnswer{Message: refusedText}))
 }
 
-// offered are the choices that the provider itself has.
+// offered returns the choices that the provider itself offers.
 func offered(all []event.Choice) []choice {
 	var list []choice
 	for _, c := range all {
@@ -81,8 +81,8 @@ func offered(all []event.Choice) []choice {
 	return list
 }
 
-// alwaysChoices returns an option for every suggestion. Rules come first, because they only change what is asked; the
-// labels of other suggestions describe their effect.
+// alwaysChoices returns an option for every suggestion. Rules come first, because they have the
+// smallest effect; the labels of the others describe their effect.
 func alwaysChoices(ev *event.PermissionRequest, modes []string) []choice {
 	if suppressed(ev) {
 		return nil
@@ -106,7 +106,7 @@ func alwaysChoices(ev *event.PermissionRequest, modes []string) []choice {
 	return append(rules, others...)
 }
 
-// suppressed reports whether the agent wants no rule to be offered.
+// suppressed reports whether the agent requests that no rule is offered.
 func suppressed(ev *event.PermissionRequest) bool {
 	flag, _ := ev.Data.Member("suppress_always_allow_rule")
 	return flag == "true"
@@ -119,7 +119,7 @@ func exactRule(command string) choice {
 		"rules": []any{map[string]string{"toolName": "Bash", "ruleContent": command}},
 	}})
 	if err != nil {
-		update = nil // texts
+		update = nil // texts can be encoded
 	}
 	return option(optionAlways, "Yes, and don't ask again for this command in this session", acp.PermissionOptionKindAllowAlways, &agent.PermissionAnswer{Allow: true, UpdatedPermissions: update})
 }
@@ -152,7 +152,7 @@ func planChoices(modes []string) []choice {
 	return append(list, option(optionReject, "No, keep planning", acp.PermissionOptionKindRejectOnce, &agent.PlanAnswer{Message: "The user wants to keep planning."}))
 }
 
-// refusal returns the answer for a client that gave no valid answer.
+// refusal returns the answer for a client that has given no valid answer.
 func refusal(kind, why string) agent.Answer {
 	if kind == event.PermissionPlan {
 		return &agent.PlanAnswer{Message: why}
@@ -186,7 +186,7 @@ func (s *session) permission(ctx context.Context, live agent.Session, ev *event.
 	r := &acp.RequestPermissionRequest{SessionID: acp.SessionID(owner), ToolCall: tool, Options: options(list)}
 	picked, why := s.pick(ctx, r, list)
 	if ctx.Err() != nil {
-		return // withdrawn, or the client is gone
+		return // the request was withdrawn, or the client has disconnected
 	}
 	answer := refusal(ev.Kind, failedText+why)
 	if picked != nil {
@@ -205,7 +205,7 @@ func options(list []choice) []acp.PermissionOption {
 	return all
 }
 
-// permissionPaths are the files that a request names.
+// permissionPaths returns the files that a request names.
 func permissionPaths(ev *event.PermissionRequest, dir string) []acp.ToolCallLocation {
 	if ev.BlockedPath == "" {
 		return nil
@@ -213,7 +213,8 @@ func permissionPaths(ev *event.PermissionRequest, dir string) []acp.ToolCallLoca
 	return location(ev.BlockedPath, dir, 0)
 }
 
-// pick asks the client to choose. If it chooses no offered option, pick returns nil and the reason.
+// pick asks the client to choose an option. If the client chooses none of them, pick returns nil
+// and the reason.
 func (s *session) pick(ctx context.Context, r *acp.RequestPermissionRequest, list []choice) (*choice, string) {
 	var params any = r
 	if s.srv.isV2() {
@@ -239,14 +240,15 @@ func (s *session) pick(ctx context.Context, r *acp.RequestPermissionRequest, lis
 	return nil, fmt.Sprintf("Error: Permission option was not offered: %s", selected.OptionID)
 }
 
-// answer answers a request of the agent. It reports whether the agent took the answer; otherwise the request is refused.
+// answer answers a request of the agent. It reports whether the agent has accepted the answer; if
+// not, it refuses the request.
 func (s *session) answer(ctx context.Context, live agent.Session, requestID string, a agent.Answer) bool {
 	err := live.Answer(ctx, requestID, a)
 	if err == nil || errors.Is(err, agent.ErrNotOpen) || errors.Is(err, agent.ErrClosed) {
 		return err == nil
 	}
-	s.srv.opts.Logger.Warn("acp: an answer was not taken", "request", requestID, "err", err)
-	// A request that stays open would hang the turn.
+	s.srv.opts.Logger.Warn("acp: an answer was not accepted", "request", requestID, "err", err)
+	// An open request would block the turn.
 	var refuse agent.Answer
 	switch a.(type) {
 	case *agent.PermissionAnswer:
@@ -259,7 +261,7 @@ func (s *session) answer(ctx context.Context, live agent.Session, requestID stri
 		refuse = &agent.ElicitationAnswer{Action: "cancel"}
 	}
 	if err := live.Answer(ctx, requestID, refuse); err != nil {
-		s.srv.opts.Logger.Error("acp: a request stays open", "request", requestID, "err", err)
+		s.srv.opts.Logger.Error("acp: a request could not be closed", "request", requestID, "err", err)
 	}
 	return false
 }

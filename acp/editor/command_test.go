@@ -12,15 +12,15 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// built is the command, built once for all tests.
+// built is the path of the command, which is built once for all tests.
 var built struct {
 	sync.Once
 	dir, path string
 	err       error
 }
 
-// parley builds the command, with the race detector where the tests have it: then
-// everything that it needs is compiled already.
+// parley builds the command, with the race detector if the tests use it, because then all packages
+// are already compiled.
 func parley(tb testing.TB) string {
 	tb.Helper()
 	short.Skip(tb, "parley, which it has to build")
@@ -46,10 +46,10 @@ func parley(tb testing.TB) string {
 	return built.path
 }
 
-// slots bounds how many agents with a CLI run at once.
+// slots limits the number of agents with a CLI that run concurrently.
 var slots = make(chan struct{}, 4)
 
-// begin waits for a slot, which the test has until its end.
+// begin waits for a slot, which it releases at the end of the test.
 func begin(t *testing.T) {
 	t.Helper()
 	select {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/checkout"
 )
 
-// TestComplaints checks that each test in acp/COMPLAINTS.md exists.
+// TestComplaints checks that each test named in acp/COMPLAINTS.md exists.
 func TestComplaints(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(checkout.Root(), "acp", "COMPLAINTS.md"))
 	if err != nil {
@@ -18,7 +18,7 @@ func TestComplaints(t *testing.T) {
 	}
 	row := regexp.MustCompile("(?m)^\\| (\\d+) .* \\| (open|`(\\S+) (Test\\w+)`) \\|$")
 	rows := row.FindAllStringSubmatch(string(data), -1)
-	if n := strings.Count(string(data), "\n| "); len(rows) != n-2 { // without the heads
+	if n := strings.Count(string(data), "\n| "); len(rows) != n-2 { // without the header rows
 		t.Errorf("%d of %d rows name a test or are open", len(rows), n-2)
 	}
 	for _, r := range rows {
@@ -28,7 +28,7 @@ func TestComplaints(t *testing.T) {
 	}
 }
 
-// hasTest reports whether a package has a test.
+// hasTest reports whether a package has a test with this name.
 func hasTest(t *testing.T, dir, name string) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(checkout.Root(), filepath.FromSlash(dir), "*_test.go"))

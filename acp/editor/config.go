@@ -24,9 +24,9 @@ type config struct {
 	model    string
 	effort   string
 	fast     bool
-	ultra    bool   // dynamic workflows on every task
-	tunes    bool   // the agent takes settings
-	commands string // what was last sent to the client
+	ultra    bool   // the model may start dynamic workflows on every task
+	tunes    bool   // the agent supports changing settings
+	commands string // the last list sent to the client
 }
 
 // modeNames describe the known modes.
@@ -39,14 +39,14 @@ var modeNames = map[string][2]string{
 	"bypassPermissions": {"Bypass permissions", "Never ask, also not before dangerous actions"},
 }
 
-// modelInfo holds the choices that depend on a model.
+// modelInfo holds the settings that depend on a model.
 type modelInfo struct {
 	DisplayName           string   `json:"displayName"`
 	SupportedEffortLevels []string `json:"supportedEffortLevels"`
 	SupportsFastMode      bool     `json:"supportsFastMode"`
 }
 
-// The ids of the options, and the value that leaves a choice to the agent.
+// The ids of the options, and the value that selects the agent's default.
 const (
 	configMode   = "mode"
 	configModel  = "model"
@@ -56,12 +56,12 @@ const (
 	defaultValue = "default"
 )
 
-// read stores the choices that an agent offers.
+// read stores the settings that an agent offers.
 func (c *config) read(live agent.Session, o agent.Options) {
 	if m, ok := live.(agent.ModeSetter); ok {
 		c.modes = slices.Clone(m.Modes())
 		own := ""
-		if teller, ok := live.(interface{ Mode() string }); ok { // it goes on elsewhere and may be in any
+		if teller, ok := live.(interface{ Mode() string }); ok { // the session runs elsewhere, and may be in any mode
 			own = teller.Mode()
 		}
 		c.mode = cmp.Or(c.mode, own, o.Mode, defaultValue)
@@ -79,7 +79,7 @@ func (c *config) read(live agent.Session, o agent.Options) {
 	c.effort = cmp.Or(c.effort, defaultValue)
 }
 
-// reportTime bounds the request for the model of a session.
+// reportTime limits the time for requesting the model of a session.
 const reportTime = 5 * time.Second
 
 // configured is the model that the agent's own configuration selects; empty for the default or an unknown
@@ -130,10 +130,10 @@ func (c *config) info() (m modelInfo) {
 	return modelInfo{}
 }
 
-// value is one of the values of a choice.
+// value is one of the values of an option.
 type value struct{ id, name, description string }
 
-// choose is an option with a list of values.
+// choose returns an option with a list of values.
 func choose(id, name, description string, category acp.SessionConfigOptionCategory, current string, values []value) acp.SessionConfigOption {
 	list := []acp.SessionConfigSelectOption{}
 	for _, v := range values {
@@ -141,7 +141,7 @@ func choose(id, name, description string, category acp.SessionConfigOptionCatego
 	}
 	raw, err := jsonwire.Marshal(list)
 	if err != nil {
-		raw = json.RawMessage("[]") // texts
+		raw = json.RawMessage("[]") // texts can be encoded
 	}
 	return acp.SessionConfigOption{
 		Type: acp.SessionConfigOptionIsSelect, ID: acp.SessionConfigID(id), Name: name, Description: acp.Some(description), Category: acp.Some(category),
@@ -186,7 +186,7 @@ func (c *config) options(f Features) []acp.SessionConfigOption {
 // same models.
 const ultraEffort = "xhigh"
 
-// toggle is an option of the model that is on or off.
+// toggle returns an option of the model with the values on and off.
 func toggle(id, name, description string, on bool) acp.SessionConfigOption {
 	return acp.SessionConfigOption{
 		Type: acp.SessionConfigOptionIsBoolean, ID: acp.SessionConfigID(id), Name: name, Description: acp.Some(description),
@@ -194,7 +194,7 @@ func toggle(id, name, description string, on bool) acp.SessionConfigOption {
 	}
 }
 
-// modelValues are the models; one that is in use but not listed is added.
+// modelValues returns the models, including the current one even if it is not listed.
 func (c *config) modelValues() []value {
 	var values []value
 	known := false
@@ -212,7 +212,7 @@ func (c *config) modelValues() []value {
 	return values
 }
 
-// event applies changes that the agent reports.
+// event applies the changes in an event of the agent.
 func (c *config) event(ev event.Event, f Features) []acp.SessionUpdate {
 	mode := ""
 	var out []acp.SessionUpdate
@@ -234,14 +234,14 @@ func (c *config) event(ev event.Event, f Features) []acp.SessionUpdate {
 	return append(out, c.setMode(mode, f)...)
 }
 
-// setMode changes the mode and returns the updates about it in both forms.
+// setMode changes the mode and returns the updates for it, in both forms.
 func (c *config) setMode(mode string, f Features) []acp.SessionUpdate {
 	if mode == "" || mode == c.mode || len(c.modes) == 0 {
 		return nil
 	}
 	c.mode = mode
 	if !slices.Contains(c.modes, mode) {
-		c.modes = append(c.modes, mode) // the agent is in it, whatever it said before
+		c.modes = append(c.modes, mode) // the agent is in a mode that it has not listed
 	}
 	return []acp.SessionUpdate{
 		{SessionUpdate: acp.SessionUpdateIsCurrentModeUpdate, Value: &acp.CurrentModeUpdate{CurrentModeID: acp.SessionModeID(mode)}},
@@ -267,12 +267,12 @@ func commandEntries(list event.JSON) []agent.Entry {
 	return all
 }
 
-// isInternal reports whether a command is the agent's own affair.
+// isInternal reports whether a command is only for internal use of the agent.
 func isInternal(name string) bool {
 	return name == "" || strings.HasPrefix(name, "__") || name == "heapdump" || name == "workflow-launch-exec"
 }
 
-// setCommands returns the update for a list of commands, and whether it is news.
+// setCommands returns the update for a list of commands, and whether the list has changed.
 func (c *config) setCommands(list []agent.Entry) (acp.SessionUpdate, bool) {
 	u := &acp.AvailableCommandsUpdate{AvailableCommands: []acp.AvailableCommand{}}
 	for _, e := range list {
@@ -313,7 +313,7 @@ func (s *session) modeChanged(mode, without string) {
 	}
 }
 
-// switchMode changes the mode for the client.
+// switchMode changes the mode at the client's request.
 func (s *session) switchMode(ctx context.Context, mode string) error {
 	s.mu.Lock()
 	known := slices.Contains(s.config.modes, mode)
@@ -340,7 +340,7 @@ func (s *server) setMode(ctx context.Context, p *acp.SetSessionModeRequest) (any
 	if err := one.switchMode(ctx, string(p.ModeID)); err != nil {
 		return nil, err
 	}
-	one.modeChanged(string(p.ModeID), acp.SessionUpdateIsCurrentModeUpdate) // the client knows the mode
+	one.modeChanged(string(p.ModeID), acp.SessionUpdateIsCurrentModeUpdate) // the client already has the new mode
 	return &acp.SetSessionModeResponse{}, nil
 }
 
@@ -363,7 +363,7 @@ func (s *session) choose(ctx context.Context, id string, raw json.RawMessage) er
 		if err := s.switchMode(ctx, value); err != nil {
 			return err
 		}
-		s.modeChanged(value, acp.SessionUpdateIsConfigOptionUpdate) // the answer has the options
+		s.modeChanged(value, acp.SessionUpdateIsConfigOptionUpdate) // the response contains the options
 		return nil
 	}
 	if err := s.offers(id, raw); err != nil {
@@ -386,7 +386,7 @@ func (s *session) choose(ctx context.Context, id string, raw json.RawMessage) er
 	return s.tune(ctx, live, "fastMode", on, func(c *config) { c.fast = on })
 }
 
-// offers returns an error if an option does not exist or does not offer a value.
+// offers returns an error if there is no such option, or it does not have the value.
 func (s *session) offers(id string, raw json.RawMessage) error {
 	s.mu.Lock()
 	list := s.config.options(s.mapper.Features)
@@ -433,7 +433,7 @@ func (s *session) setModel(ctx context.Context, live agent.Session, model string
 	return nil
 }
 
-// tune changes a setting of the agent; the default value takes it back.
+// tune changes a setting of the agent; the default value resets it.
 func (s *session) tune(ctx context.Context, live agent.Session, name string, v any, note func(*config)) error {
 	tuner, ok := live.(agent.Tuner)
 	if !ok {

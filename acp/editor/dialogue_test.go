@@ -24,7 +24,7 @@ import (
 type watched struct {
 	*agenttest.Provider
 	note func(what string, v any)
-	fail error // of the next call of a setting
+	fail error // returned by the next call of a setting
 }
 
 func (w *watched) Open(ctx context.Context, o agent.Options) (agent.Session, error) {
@@ -94,13 +94,14 @@ func (s *watchedSession) Send(ctx context.Context, in agent.Input) error {
 	return s.Session.Send(ctx, in)
 }
 
-// step is a request of an editor. S in params is the session, DIR a directory that exists.
+// step is a request of an editor. In params, S stands for the session and DIR for an existing
+// directory.
 type step struct {
 	name, method, params string
-	fail                 error // of what the agent is told
+	fail                 error // returned by the agent
 }
 
-// opened are the requests that an editor can make about sessions, good and bad.
+// opened are the requests about sessions, valid and invalid ones.
 var opened = []step{
 	{name: "again", method: "initialize", params: `{"protocolVersion":VERSION,"clientCapabilities":CAPS}`},
 	{name: "unknown method", method: "session/dance", params: `{}`},
@@ -172,8 +173,8 @@ var opened = []step{
 	{name: "delete again", method: "session/delete", params: `{"sessionId":"S"}`},
 }
 
-// Every request of an editor, with valid and invalid params, in both versions and for clients with and without
-// capabilities: the answers, and the calls of the agent.
+// The test sends every request of an editor, with valid and invalid params, in both versions and
+// for clients with and without capabilities. It compares the answers, and the calls of the agent.
 func TestDialogue(t *testing.T) {
 	t.Parallel()
 	const capable = `{"auth":{"terminal":true},"session":{"notices":{},"compaction":{},"configOptions":{"boolean":{}}}}`
@@ -197,7 +198,7 @@ type talk struct {
 	agent     *watched
 	conn      *jsonrpc.Conn
 	served    chan error
-	idle      chan struct{} // gets one for the end of each turn of version 2
+	idle      chan struct{} // receives a value at the end of each turn of version 2
 	change    func(params map[string]any)
 
 	mu      sync.Mutex
@@ -206,7 +207,8 @@ type talk struct {
 	updates map[string]int
 }
 
-// dialogue sends the requests, changed by change if it is not nil, and returns their results.
+// dialogue sends the requests and returns the recorded messages. change, unless it is nil, changes
+// each request.
 func dialogue(t *testing.T, version, caps string, change func(map[string]any)) string {
 	t.Helper()
 	d := &talk{t: t, version: version, dir: t.TempDir(), data: t.TempDir(), served: make(chan error, 1), idle: make(chan struct{}, 100), updates: map[string]int{}, change: change}
@@ -225,7 +227,7 @@ func dialogue(t *testing.T, version, caps string, change func(map[string]any)) s
 		}
 		raw, err := d.call(s.method, strings.NewReplacer("VERSION", version, "CAPS", caps, `"S"`, `"`+id+`"`, "DIR", d.dir).Replace(s.params))
 		if err == nil && version == "2" && s.method == "session/prompt" {
-			select { // the answer came at once
+			select { // the response may have arrived already
 			case <-d.idle:
 			case <-time.After(10 * time.Second):
 				t.Fatalf("%s: the turn did not end within 10 s", s.name)
@@ -266,7 +268,7 @@ func (d *talk) call(method, params string) (json.RawMessage, error) {
 
 // note records a call of the agent.
 func (d *talk) note(what string, v any) {
-	if o, ok := v.(agent.Options); ok { // the rest is the same each time
+	if o, ok := v.(agent.Options); ok { // the other options are always the same
 		v = map[string]any{"dir": o.Dir, "more": o.AdditionalDirectories, "mcp": o.MCPServers, "prompt": o.SystemPrompt, "append": o.AppendSystemPrompt, "fork": o.Fork, "partial": o.Partial, "mode": o.Mode, "model": o.Model, "effort": o.Effort}
 	}
 	text, err := json.Marshal(v)
@@ -275,10 +277,10 @@ func (d *talk) note(what string, v any) {
 	fmt.Fprintf(&d.out, "  agent: %s %s %v\n", what, text, err)
 }
 
-// answered writes down the answer to a request.
+// answered records the response to a request.
 func (d *talk) answered(s *step, raw json.RawMessage, err error) {
 	var opened struct{ SessionID, MessageID string }
-	_ = json.Unmarshal(raw, &opened) // most answers have neither
+	_ = json.Unmarshal(raw, &opened) // most responses have neither member
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if opened.SessionID != "" {
@@ -293,7 +295,7 @@ func (d *talk) answered(s *step, raw json.RawMessage, err error) {
 	} else if err != nil {
 		text = err.Error()
 	}
-	if s.method == "session/list" { // times, and sessions in the order of their last change
+	if s.method == "session/list" { // without times, and with the sessions in a fixed order
 		text = fmt.Sprint(strings.Count(text, `"sessionId"`), " sessions, titled: ", strings.Contains(text, `"A title"`))
 	}
 	fmt.Fprintf(&d.out, "%s: %s\n", s.name, text)

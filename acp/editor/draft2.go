@@ -9,8 +9,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
 )
 
-// Version 2 is a draft. Clients that ask for exactly this version get the same sessions and the
-// same mapping; package draft2 has the other form of requests and updates.
+// Version 2 is a draft. Clients that request exactly this version use the same sessions and the
+// same mapping; package draft2 converts requests and updates to its form.
 
 // methods2 are the requests with another form in version 2; nil means that version 2 lacks the
 // request.
@@ -118,7 +118,7 @@ func (s *server) setConfigOption2(ctx context.Context, p *acp.SetSessionConfigOp
 	return map[string]any{"configOptions": draft2.Options(r.ConfigOptions)}, nil
 }
 
-// prompt2 answers without waiting for the turn; states report its progress.
+// prompt2 responds without waiting for the turn; state updates report its progress.
 func (s *server) prompt2(_ context.Context, m *jsonrpc.Message) (any, error) {
 	entry, params, err := s.admitted(m)
 	if err != nil {
@@ -140,7 +140,7 @@ func (s *server) prompt2(_ context.Context, m *jsonrpc.Message) (any, error) {
 	}}, nil
 }
 
-// idle2 reports how a turn ended.
+// idle2 sends the update at the end of a turn.
 func (s *session) idle2(o outcome) {
 	u := map[string]any{"sessionUpdate": "state_update", "state": "idle", "stopReason": string(o.reason)}
 	if o.usage != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// Serve makes the sessions of a provider available to a client. Here the client writes one
-// request, reads the answer and closes its end.
+// Serve the sessions of a provider to a client. Here the client writes one request, reads the
+// response and closes its end.
 func ExampleServe() {
 	in, client := io.Pipe()
 	r, w := io.Pipe()
@@ -41,7 +41,7 @@ func ExampleServe() {
 	// <nil> <nil>
 }
 
-// A Mapper makes session updates of events.
+// Convert events to session updates.
 func ExampleMapper() {
 	m := &editor.Mapper{Dir: "/src"}
 	for _, ev := range []event.Event{

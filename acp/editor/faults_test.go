@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// turnScript is a script with one prompt.
+// turnScript returns a script with one prompt.
 func turnScript(t *testing.T, capabilities, env, permissions, api, steps string) recordedScript {
 	t.Helper()
 	if steps == "" {
@@ -25,8 +25,8 @@ func turnScript(t *testing.T, capabilities, env, permissions, api, steps string)
 
 const bashTouch = `{"blocks":[{"tool_use":{"name":"Bash","input":{"command":"touch x; sleep 60","description":"Waits"}}}]}`
 
-// TestFaults has scripts for those faults of the reference adapter that no recording of the
-// corpus shows.
+// TestFaults runs scripts for faults of the reference adapter that are in no recording of the
+// corpus.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	r := runner(t)

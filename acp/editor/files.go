@@ -16,37 +16,38 @@ import (
 )
 
 const (
-	// filesWait bounds how long a tool waits for the client's answer about a file.
+	// filesWait limits how long a tool waits for the client's response about a file.
 	filesWait = 10 * time.Second
-	// maxFile is the size of the files that the client is asked about.
+	// maxFile is the maximum size of files that are requested from the client.
 	maxFile = 16 << 20
 )
 
-// clientFiles synchronizes the files of a session with the client's buffers, so that the agent's tools, which use the
-// disk, see unsaved text. It never overwrites a text that it has not seen: if both the disk and the buffer have
-// changed, or it cannot determine which is newer, it changes neither, and the agent uses the file on the disk.
+// clientFiles synchronizes the files of a session with the client's buffers, so that the agent's
+// tools, which use the disk, see unsaved text. It never overwrites unknown text: if both the disk
+// and the buffer have changed, or if it cannot determine which is newer, it changes neither, and
+// the agent uses the file on the disk.
 type clientFiles struct {
 	srv   *server
-	since time.Time // a file that was changed later may have been changed by the agent
+	since time.Time // the agent may have changed files that are newer
 
 	mu      sync.Mutex
-	session string              // empty until the session has its id
-	agreed  map[string]textHash // what buffer and disk had in common when they last did
-	inStep  map[string]textHash // what a tool that runs has begun with; absent if not in step
+	session string              // "" until the session has an id
+	agreed  map[string]textHash // the last text that buffer and disk had in common
+	inStep  map[string]textHash // the common text at the start of a running tool; absent if they differed
 }
 
-// textHash is the hash of a text with normalized line ends.
+// textHash is the hash of a text with normalized line endings.
 type textHash [sha256.Size]byte
 
 func hashOf(text string) textHash {
 	return sha256.Sum256([]byte(strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")))
 }
 
-// noText is the hash of a file that does not exist.
+// noText is the hash for a missing file.
 var noText textHash
 
-// clientFiles are the client's buffers; nil if they are not asked for or the client does
-// not have both methods.
+// clientFiles returns the client's buffers, or nil if they are disabled or the client lacks one of
+// the two methods.
 func (s *server) clientFiles() *clientFiles {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,13 +68,14 @@ func (f *clientFiles) bind(session string) {
 type step int
 
 const (
-	stepNone  step = iota // both are the same
-	stepSave              // the client's text is newer: it saves it
-	stepLeave             // the disk is newer, or it is not known
+	stepNone  step = iota // both texts are equal
+	stepSave              // the client's text is newer and must be saved
+	stepLeave             // the disk is newer, or it is unknown which is newer
 )
 
-// decide compares the text of a buffer with that on the disk. agreed is the last text that both had in common, nil if
-// there was none; touched reports that the file on the disk was changed since the session began.
+// decide compares the text of a buffer with that on the disk. agreed is the last text that both had
+// in common, or nil if there was none. touched reports that the file on the disk has changed since
+// the session began.
 func decide(agreed *textHash, disk, buffer textHash, touched bool) step {
 	switch {
 	case disk == buffer:
@@ -83,10 +85,10 @@ func decide(agreed *textHash, disk, buffer textHash, touched bool) step {
 	case agreed != nil || touched:
 		return stepLeave
 	}
-	return stepSave // an editor has the disk's text in a buffer without changes
+	return stepSave // an unchanged buffer has the text of the disk
 }
 
-// Before requests the client to save its unsaved text.
+// Before makes the client save unsaved text of a file before a tool uses it.
 func (f *clientFiles) Before(ctx context.Context, path string) {
 	f.mu.Lock()
 	session := f.session
@@ -134,7 +136,8 @@ func (f *clientFiles) note(path string, text textHash) {
 	f.agreed[path], f.inStep[path] = text, text
 }
 
-// After gives the client the text that a tool has written, unless the user has typed since.
+// After sends the text that a tool has written to the client, unless the user has changed the
+// buffer since.
 func (f *clientFiles) After(ctx context.Context, path string) {
 	f.mu.Lock()
 	session := f.session
@@ -188,7 +191,7 @@ func (f *clientFiles) read(ctx context.Context, session, path string) (string, b
 		err = r.UnmarshalJSON(raw)
 	}
 	if err != nil {
-		f.srv.opts.Logger.Debug("acp: the client does not tell the text of a file", "path", path, "err", err)
+		f.srv.opts.Logger.Debug("acp: the client did not return the text of a file", "path", path, "err", err)
 		return "", false
 	}
 	return r.Content, true
@@ -198,7 +201,7 @@ func (f *clientFiles) read(ctx context.Context, session, path string) (string, b
 func (f *clientFiles) write(ctx context.Context, session, path, text string) bool {
 	_, err := f.srv.conn.Call(ctx, acp.MethodFsWriteTextFile, &acp.WriteTextFileRequest{SessionID: acp.SessionID(session), Path: path, Content: text})
 	if err != nil {
-		f.srv.opts.Logger.Warn("acp: the client does not write a file", "path", path, "err", err)
+		f.srv.opts.Logger.Warn("acp: the client did not write a file", "path", path, "err", err)
 	}
 	return err == nil
 }

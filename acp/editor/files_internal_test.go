@@ -2,7 +2,7 @@ package editor
 
 import "testing"
 
-// TestDecide checks that no text is overwritten that may be newer.
+// TestDecide checks that text which may be newer is never overwritten.
 func TestDecide(t *testing.T) {
 	a, b, c := hashOf("a\n"), hashOf("b\n"), hashOf("c\n")
 	for name, test := range map[string]struct {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// use is a reply of the model that calls a tool.
+// use returns a reply of the model that calls a tool.
 func use(tool, input string) string {
 	return fmt.Sprintf(`{"blocks":[{"tool_use":{"name":%q,"input":{%s}}}]}`, tool, input)
 }
@@ -17,12 +17,13 @@ const withFS = `"fs":{"readTextFile":true,"writeTextFile":true}`
 
 // fileRun is the state after a turn that used a file.
 type fileRun struct {
-	requests []string // of the agent to the client: the method and the text that was written
-	told     string   // what the model got from the tools
+	requests []string // of the agent to the client: the method and the written text
+	told     string   // the results of the tools
 	view     *View
 }
 
-// runFiles runs a turn in a project with the file a.txt, of which the client has another text.
+// runFiles runs a turn in a project with the file a.txt, while the client has another text of the
+// file.
 func runFiles(t *testing.T, r *Runner, capabilities, unsaved string, replies ...string) *fileRun {
 	t.Helper()
 	begin(t)
@@ -64,7 +65,7 @@ func (r *fileRun) completed() (n int) {
 	return n
 }
 
-// TestEditorFiles uses files of which the editor has unsaved text, with the real CLI.
+// TestEditorFiles uses files with unsaved text in the editor, with the real CLI.
 func TestEditorFiles(t *testing.T) {
 	t.Parallel()
 	const file = `"file_path":"${cwd}/a.txt"`

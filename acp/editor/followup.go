@@ -2,25 +2,25 @@ package editor
 
 import "github.com/seed7221b0f9/parley/agent/event"
 
-// followUp reports whether the agent will begin a turn by itself to report the end of a task in the
-// background. The model learns of the end with the next tool result of the running turn; if there
-// is none, the agent starts a new turn.
+// followUp determines whether the agent will begin a turn to report the end of a background task.
+// If a tool result of the running turn follows the end, the model learns of the end with it;
+// otherwise the agent begins a new turn.
 type followUp int
 
 const (
 	followUpNone   followUp = iota
 	followUpTurn            // a task has ended
-	followUpAnswer          // and a tool's result followed: the next answer of the model knows of it
+	followUpAnswer          // a tool result followed, so the model's next answer includes the end
 )
 
-// event records an event; ended reports whether it was the end of a task in the background.
+// event processes an event; ended reports whether it was the end of a background task.
 func (o *followUp) event(ev event.Event, ended bool) {
 	if ended {
 		*o = followUpTurn
 		return
 	}
 	if ev.Head().ParentToolUseID != "" {
-		return // of a subagent
+		return // it belongs to a subagent
 	}
 	switch ev.(type) {
 	case *event.TurnStart:

@@ -6,12 +6,12 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// TestFollowUp checks after which events the agent will begin a turn about a task that has ended.
+// TestFollowUp checks after which events the agent will begin a turn about an ended task.
 func TestFollowUp(t *testing.T) {
 	child := event.Header{ParentToolUseID: "t"}
 	end, result, answer := &event.TaskUpdated{}, &event.ToolComplete{}, &event.MessageStart{}
 	for name, test := range map[string]struct {
-		events []event.Event // the first is the end of a task
+		events []event.Event // events after the end of a task
 		want   followUp
 	}{
 		"the turn has ended":     {[]event.Event{end}, followUpTurn},

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// shownUpdates returns the updates of events as JSON, a line each.
+// shownUpdates returns the updates for events as JSON, one per line.
 func shownUpdates(t *testing.T, m *editor.Mapper, events ...event.Event) string {
 	t.Helper()
 	var all []string
@@ -27,7 +27,7 @@ func shownUpdates(t *testing.T, m *editor.Mapper, events ...event.Event) string 
 	return strings.Join(all, "\n")
 }
 
-// command are the events of a command that ends with a result.
+// command returns the events of a command that ends with a result.
 func command(result string, failed bool) []event.Event {
 	return []event.Event{
 		&event.TurnStart{TurnID: "1"},
@@ -36,7 +36,8 @@ func command(result string, failed bool) []event.Event {
 	}
 }
 
-// TestMapper_terminal shows commands as terminals to clients that draw them, with the output and the exit code.
+// TestMapper_terminal checks that commands are shown as terminals to clients that support them,
+// with the output and the exit code.
 func TestMapper_terminal(t *testing.T) {
 	with := func(on bool) *editor.Mapper {
 		return &editor.Mapper{Dir: "/work", Features: editor.Features{Terminals: on}}
@@ -70,7 +71,7 @@ func TestMapper_terminal(t *testing.T) {
 	}
 }
 
-// canonicalLines is JSON with its members in order.
+// canonicalLines returns lines of JSON with sorted members.
 func canonicalLines(t *testing.T, text string) string {
 	t.Helper()
 	var all []string
@@ -88,7 +89,8 @@ func canonicalLines(t *testing.T, text string) string {
 	return strings.Join(all, "\n")
 }
 
-// TestMapper_modelChange hides the agent's words about a model that the client has chosen, between turns only.
+// TestMapper_modelChange checks that the agent's message about a model change of the client is
+// hidden, but only between turns.
 func TestMapper_modelChange(t *testing.T) {
 	said := &event.UserMessage{Header: event.Header{UUID: "u"}, Blocks: []event.Content{event.TextContent("<local-command-stdout>Set model to sonnet</local-command-stdout>")}}
 	m := &editor.Mapper{}
@@ -100,7 +102,8 @@ func TestMapper_modelChange(t *testing.T) {
 	}
 }
 
-// TestMapper_statusForward never takes the status of a call back: a permission leaves it as it is.
+// TestMapper_statusForward checks that the status of a call never goes back: a permission does not
+// change it.
 func TestMapper_statusForward(t *testing.T) {
 	got := shownUpdates(t, &editor.Mapper{},
 		&event.TurnStart{TurnID: "1"},
@@ -145,8 +148,8 @@ func TestMapper_planEnds(t *testing.T) {
 	}
 }
 
-// TestMapper_restart checks a view that fell behind: a block that the view receives again from its start is shown once,
-// and a complete block is shown as far as its pieces were missed.
+// TestMapper_restart checks a view that has fallen behind: a block that it receives again from its
+// start is shown once, and of a complete block only the missing part is shown.
 func TestMapper_restart(t *testing.T) {
 	h := event.Header{MessageID: "m"}
 	for name, tt := range map[string]struct {

@@ -28,7 +28,7 @@ func checkParts(t *testing.T, parts golden.Parts, path string) {
 	parts.Check(t, path, f != nil && f.Value.String() == "true")
 }
 
-// toolInputs are inputs of tools: without members, with each of them, and with all.
+// toolInputs are inputs of tools: without members, with each single member, and with all members.
 var toolInputs = map[string][]string{
 	"Bash": {`{}`, `{"command":"ls"}`, `{"command":"ls","description":"Lists"}`},
 	"Read": {
@@ -74,13 +74,13 @@ func TestViewOf(t *testing.T) {
 	checkParts(t, parts, "testdata/views.txt")
 }
 
-// asked is an agent that records the answers that it receives and refuses some of them.
+// asked is an agent that records the answers which it receives and refuses some of them.
 type asked struct {
 	agent.Session
 	mu     sync.Mutex
 	out    *strings.Builder
 	t      *testing.T
-	refuse []error // of the answers, one after the other
+	refuse []error // errors for the answers, in order
 }
 
 func (a *asked) Answer(_ context.Context, id string, answer agent.Answer) error {
@@ -95,9 +95,9 @@ func (a *asked) Answer(_ context.Context, id string, answer agent.Answer) error 
 	return err
 }
 
-// asking shows a request of an agent to a client that answers with the given JSON texts in order. It returns the
-// requests to the client and the answers to the agent. The answer "error" is a failure; without answers the client does
-// not answer.
+// asking sends a request of the agent to a client that answers with the given JSON texts in order.
+// It returns the requests to the client and the answers to the agent. The text "error" stands for
+// an error response; without texts the client does not answer.
 func asking(t *testing.T, ev event.Event, caps string, version int64, refuse []error, answers ...string) string {
 	t.Helper()
 	p := newPeer(t)

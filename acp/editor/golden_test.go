@@ -22,8 +22,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// shown writes the messages that an editor gets for events: in version 1 with every feature and in version 2, without
-// features, and as history.
+// shown returns the messages that an editor gets for events: in version 1 with every feature, in
+// version 2, without features, and as history.
 type shown struct {
 	t       *testing.T
 	out     bytes.Buffer
@@ -41,7 +41,8 @@ func (s *shown) line(what string, v any) {
 	s.out.WriteString(golden.Line(s.t, what, v))
 }
 
-// events writes the updates for events, each kind of mapper only where it differs from the first.
+// events writes the updates for events. It writes those of other kinds of mappers only if they
+// differ from the first.
 func (s *shown) events(events []event.Event) {
 	s.t.Helper()
 	for _, ev := range events {
@@ -74,7 +75,8 @@ func (s *shown) events(events []event.Event) {
 	}
 }
 
-// goldenParts returns the texts that show makes of recordings, by the names of their folders, each form once.
+// goldenParts returns the output of show for recordings, by the names of their folders. It omits
+// duplicates.
 func goldenParts(t *testing.T, pattern string, show func(text []byte) string) golden.Parts {
 	t.Helper()
 	parts, seen := golden.Parts{}, golden.Forms{}
@@ -103,7 +105,7 @@ func TestMapper_claude(t *testing.T) {
 		for line := range bytes.Lines(text) {
 			m, err := claudemessage.Decode(line)
 			if err != nil {
-				continue // what a broken CLI prints
+				continue // output of a CLI that fails to start
 			}
 			s.events(c.Add(m))
 		}
@@ -179,7 +181,7 @@ func converted(t *testing.T, partial bool, lines []string) string {
 	return s.out.String()
 }
 
-// everyUpdate are updates that no recording has, with a distinct value in every member.
+// everyUpdate are updates that are in no recording, with a distinct value in every member.
 var everyUpdate = []string{
 	`{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"typed elsewhere"},"messageId":"m0"}`,
 	`{"sessionUpdate":"agent_thought_chunk","content":{"type":"text","text":"hm"},"messageId":"m1"}`,
@@ -210,8 +212,8 @@ var everyUpdate = []string{
 	`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"after"},"messageId":"m3"}`,
 }
 
-// The golden file contains the messages that an editor gets for each event: empty, with a distinct value in every
-// field, of the main thread and of a subagent, alone and after the start of a tool.
+// The golden file contains the messages that an editor gets for each event: empty, with a distinct
+// value in every field, in the main thread and in a subagent, alone and after the start of a tool.
 func TestMapper_events(t *testing.T) {
 	t.Parallel()
 	parts := golden.Parts{}
@@ -242,7 +244,7 @@ func TestMapper_events(t *testing.T) {
 	parts.Check(t, "testdata/mapper_events.txt", *updateRequests)
 }
 
-// fillJSON gives the fields that hold JSON an object.
+// fillJSON sets fields of JSON to an object.
 func fillJSON(v reflect.Value, name string) bool {
 	if v.Type() == reflect.TypeFor[event.JSON]() {
 		v.SetString(`{"` + name + `":1}`)

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// defaultRestAfter is the default time without activity before Rest is called.
+// defaultRestAfter is the default of Options.RestAfter.
 const defaultRestAfter = 500 * time.Millisecond
 
-// idleTimer calls a function when the connection was idle for a while.
+// idleTimer calls a function when the connection has been idle for some time.
 type idleTimer struct {
 	after time.Duration
 	call  func()
@@ -34,7 +34,7 @@ func (q *idleTimer) stir() {
 	}
 }
 
-// fire runs the function unless it is over. It holds the lock, so that end waits for it.
+// fire calls the function unless the timer has ended. It holds the lock, so that end waits for it.
 func (q *idleTimer) fire() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

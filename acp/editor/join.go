@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
 )
 
-// joins reports whether sessions run elsewhere and others use them too.
+// joins reports whether sessions run elsewhere, so that others can use them too.
 func (s *server) joins() bool {
 	p, ok := s.opts.Provider.(interface{ Joins() bool })
 	return ok && p.Joins()
@@ -59,7 +59,7 @@ func (s *server) updateIf(ctx context.Context, replay bool, id string, u Update)
 	return s.update(ctx, cmp.Or(u.Subagent, id), u.SessionUpdate)
 }
 
-// live ends the replay: later events continue it. Calls that have not ended run.
+// live ends the replay: later events continue it. Calls without an end are running.
 func (m *Mapper) live() []Update {
 	m.Replay, m.out = false, m.out[:0]
 	for _, id := range m.order {
@@ -68,25 +68,25 @@ func (m *Mapper) live() []Update {
 	return m.out
 }
 
-// waits reports whether a prompt of this client has no answer.
+// waits reports whether a prompt of this client is unanswered.
 func (s *session) waits() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.queue) > 0
 }
 
-// abandoned reports whether the client of a session that continues elsewhere has disconnected.
+// abandoned reports whether the client has disconnected and the session continues elsewhere.
 func (s *session) abandoned() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.shared.on && s.srv.conn.Err() != nil
 }
 
-// shared is the state of a session that other clients use too.
+// shared is the state of a session that other clients also use.
 type shared struct {
 	on   bool
-	busy bool            // a turn runs, anyone's
-	mine map[string]bool // prompts of this client that were not shown yet
+	busy bool            // a turn of any client is running
+	mine map[string]bool // prompts of this client that have no event yet
 }
 
 // sent records a prompt of this client, which the client itself displays. The caller holds the lock.
@@ -160,7 +160,7 @@ func (s *session) stateChanged(ev event.Event) {
 	}
 }
 
-// accepted returns the prompts that the agent has. The caller holds the lock.
+// accepted returns the prompts that the agent has accepted. The caller holds the lock.
 func (s *session) accepted() (list []*prompt) {
 	for _, p := range s.queue {
 		if p.accepted {
@@ -170,10 +170,11 @@ func (s *session) accepted() (list []*prompt) {
 	return list
 }
 
-// startWait is the time in which a prompt that leaves the queue begins its turn, unless someone has removed it.
+// startWait is the time within which a prompt that has left the queue must begin its turn;
+// otherwise it was removed.
 const startWait = 5 * time.Second
 
-// queued records whether a prompt is in the queue of the session. The caller holds the lock.
+// queued records whether a prompt is in the session's queue. The caller holds the lock.
 func (s *session) queued(p *prompt, there bool) {
 	left := p.waiting && !there && !p.begun
 	p.waiting = there

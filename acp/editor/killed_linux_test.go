@@ -31,8 +31,8 @@ FAULT
 	return s
 }
 
-// TestKilled kills an editor, a CLI and an agent in the middle of a turn. The runner fails if a process is left. The
-// session is loaded again with all of its messages.
+// TestKilled kills an editor, a CLI and an agent during a turn. The runner fails if a process is
+// left. The session is loaded again with all of its messages.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	again := `{"do":"request","as":"i2","method":"initialize","params":{"protocolVersion":1}},`

@@ -12,9 +12,9 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if n := runtime.GOMAXPROCS(0); n < cap(slots) { // what runs waits as much as it works
+	if n := runtime.GOMAXPROCS(0); n < cap(slots) { // tests wait for about half of their time
 		if f := flag.Lookup("test.parallel"); f.Value.String() == strconv.Itoa(n) {
-			_ = f.Value.Set(strconv.Itoa(cap(slots))) // a number
+			_ = f.Value.Set(strconv.Itoa(cap(slots))) // cannot fail for a number
 		}
 	}
 	code := e2e.Verify(m)

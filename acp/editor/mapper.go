@@ -16,45 +16,44 @@ type Features struct {
 	Notices    bool // session.notices
 	Compaction bool // session.compaction
 	Boolean    bool // session.configOptions.boolean
-	Terminals  bool // _meta.terminal_output: it draws a terminal of what a command puts out
-	Subagents  bool // subagents: it shows each subagent as a session
+	Terminals  bool // _meta.terminal_output: the client draws terminals for the output of commands
+	Subagents  bool // subagents: the client shows each subagent as a session
 }
 
-// Mapper makes session updates of the events of one session. It is pure: it reads no
-// clock and no file. It is not safe for concurrent use. Its memory grows with the tool
-// calls of the session.
+// Mapper converts the events of one session to session updates. It is pure: it reads no clock and
+// no file. It is not safe for concurrent use. Its memory grows with the tool calls of the session.
 type Mapper struct {
-	Session  string // the id of the session, which messages between it and its subagents name
-	Dir      string // the working directory; paths below it are shown relative to it
+	Session  string // the id of the session, for messages between it and its subagents
+	Dir      string // the working directory; paths below it are shown as relative paths
 	Features Features
 	Replay   bool // events are history: prompts of the user are shown
 
 	foreign   bool // the event is a prompt of another client
 	out       []Update
-	children  map[string]*child             // subagents by the call that began them
-	asides    []Update                      // texts of subagents that wait for the end of a message
+	children  map[string]*child             // subagents, by the call that began them
+	asides    []Update                      // texts of subagents to show after the end of the streamed message
 	streaming bool                          // a message of the main thread is being streamed
-	streamed  map[blockKey]*strings.Builder // the shown text of blocks that came in pieces, in this turn
-	failed    map[string]bool               // MCP servers that the user has seen
+	streamed  map[blockKey]*strings.Builder // shown text of the blocks that were streamed in this turn
+	failed    map[string]bool               // MCP servers that were reported as failed
 	tools     map[string]*toolCall
-	order     []string          // tool calls that have not ended, by their start
-	tasks     map[string]*task  // by id, those that have not ended
-	finished  map[string]string // the results of tasks without a result of their tool call
-	held      string            // the text of an API error, until the end of the turn gives its kind
+	order     []string          // open tool calls in the order of their start
+	tasks     map[string]*task  // running tasks by id
+	finished  map[string]string // results of ended tasks whose tool call has no result
+	held      string            // text of an API error, held until the end of the turn reports its kind
 	heldID    string
 
-	errorKind string // what the agent called the last error of the turn
+	errorKind string // the agent's name for the last error of the turn
 	stop      acp.StopReason
 	stopErr   *jsonrpc.Error
 
-	abandoned bool   // an answer was given up; the next one takes its place
-	compact   string // the id of the compaction that runs
+	abandoned bool   // an answer was abandoned, and the next one replaces it
+	compact   string // the id of the running compaction
 	notices   int
-	retried   bool   // the client knows that a request of this turn is tried again
-	limit     string // the limit of the account that was reported last
+	retried   bool   // the client was told that a request of this turn is retried
+	limit     string // the last reported limit of the account
 	usage     usage
-	turn      bool   // one runs
-	local     string // the last output of a command of the agent itself, which some agents say twice
+	turn      bool   // a turn is running
+	local     string // the last output of a command that the agent itself runs, which some agents send twice
 }
 
 // blockKey identifies a block of an answer.
@@ -63,13 +62,13 @@ type blockKey struct {
 	index           int64
 }
 
-// usage holds the last reported size of the context and the costs.
+// usage holds the last reported size of the context and the cost.
 type usage struct {
 	used, size int64
 	cost       *float64
 }
 
-// Event returns the updates for an event. The slice is good until the next call.
+// Event returns the updates for an event. The slice is valid until the next call.
 func (m *Mapper) Event(ev event.Event) []Update {
 	if m.tools == nil {
 		m.tools, m.tasks, m.finished = map[string]*toolCall{}, map[string]*task{}, map[string]string{}
@@ -78,7 +77,7 @@ func (m *Mapper) Event(ev event.Event) []Update {
 	}
 	m.out = m.out[:0]
 	if m.Replay && ev.Head().ParentToolUseID != "" && !m.Features.Subagents {
-		return nil // a stored session has what subagents did after everything else
+		return nil // in history the messages of subagents follow all others
 	}
 	m.flow(ev)
 	if !m.message(ev) && !m.toolEvent(ev) && !m.taskEvent(ev) {
@@ -89,7 +88,7 @@ func (m *Mapper) Event(ev event.Event) []Update {
 
 func (m *Mapper) emit(kind string, value acp.SessionUpdateValue) { m.emitTo("", kind, value) }
 
-// emitTo adds an update of the mapper's session or of a subagent's session.
+// emitTo adds an update for the mapper's session, or for a subagent's session.
 func (m *Mapper) emitTo(session, kind string, value acp.SessionUpdateValue) {
 	m.out = append(m.out, Update{Subagent: session, SessionUpdate: acp.SessionUpdate{SessionUpdate: kind, Value: value}})
 }
@@ -105,8 +104,8 @@ func (m *Mapper) say(messageID, text string) {
 	}
 }
 
-// piece shows a streamed piece of a block. Blocks of a subagent without a session are shown only when they are
-// complete.
+// piece shows a streamed piece of a block. Blocks of a subagent without a session are shown only
+// when they are complete.
 func (m *Mapper) piece(h *event.Header, index int64, kind, text string) {
 	if m.whole(h) {
 		return
@@ -139,7 +138,7 @@ func (m *Mapper) start(h *event.Header, index int64, kind, text string) {
 	m.piece(h, index, kind, text)
 }
 
-// message maps messages of the model, of its subagents and of the user.
+// message maps a message of the model, of a subagent or of the user.
 func (m *Mapper) message(ev event.Event) bool {
 	h := ev.Head()
 	switch ev := ev.(type) {
@@ -178,7 +177,7 @@ func (m *Mapper) assistant(ev *event.AssistantMessage) {
 		case event.IsTool(b.Block.Type):
 			m.wholeTool(ev, &b.Block)
 		case kind == "":
-		case m.streamed[key] != nil && m.whole(ev.Head()): // it was shown
+		case m.streamed[key] != nil && m.whole(ev.Head()): // it was already shown
 		case m.streamed[key] != nil:
 			m.start(ev.Head(), b.Index, kind, b.Block.Text)
 		case ev.ParentToolUseID != "":
@@ -229,10 +228,10 @@ func (m *Mapper) wholeText(ev *event.AssistantMessage, text string) {
 	m.say(id, text)
 }
 
-// noResponse is the answer that the CLI writes for a turn without one.
+// noResponse is the answer that the CLI writes for a turn in which the model was not called.
 const noResponse = "No response requested."
 
-// messageEnd drops the streamed text of a message and reports its tools as running.
+// messageEnd forgets the streamed text of a message and reports its tools as running.
 func (m *Mapper) messageEnd(ev *event.MessageComplete) {
 	m.abandoned = m.abandoned || ev.AbandonedFrom != nil && ev.ParentToolUseID == ""
 	for _, id := range m.order {
@@ -242,7 +241,7 @@ func (m *Mapper) messageEnd(ev *event.MessageComplete) {
 	}
 }
 
-// user maps a message of the user, where history is replayed.
+// user maps a message of the user in history.
 func (m *Mapper) user(ev *event.UserMessage) {
 	m.local = ""
 	if ev.ParentToolUseID != "" {
@@ -250,7 +249,7 @@ func (m *Mapper) user(ev *event.UserMessage) {
 	}
 	if text, ok := commandOutput(ev); ok {
 		if strings.HasPrefix(text, "Set model to ") && !m.turn && !m.Replay {
-			return // the client has chosen it and shows it
+			return // the client shows the model that it has chosen
 		}
 		if text != m.local && !(m.Features.Compaction && strings.HasPrefix(text, "Compacted")) {
 			m.say(ev.UUID, text)
@@ -268,8 +267,8 @@ func (m *Mapper) user(ev *event.UserMessage) {
 	}
 }
 
-// commandOutput returns the output of a command of the agent itself, which some agents
-// write as a message in the user's role.
+// commandOutput returns the output of a command that the agent itself runs, which some agents send
+// as a message of the user.
 func commandOutput(ev *event.UserMessage) (string, bool) {
 	if len(ev.Blocks) != 1 || ev.Blocks[0].Type != "text" {
 		return "", false
@@ -282,7 +281,7 @@ func commandOutput(ev *event.UserMessage) (string, bool) {
 	return "", false
 }
 
-// promptBlock is a block of a stored prompt as the client gave it.
+// promptBlock returns a block of a stored prompt in the form in which the client sent it.
 func promptBlock(b *event.Content) (acp.ContentBlock, bool) {
 	switch b.Type {
 	case "text":
@@ -306,7 +305,7 @@ func promptBlock(b *event.Content) (acp.ContentBlock, bool) {
 	return acp.ContentBlock{}, false
 }
 
-// commandLine is the line that a stored slash command was typed as.
+// commandLine returns the line with which a stored slash command was typed.
 func commandLine(text string) (string, bool) {
 	name, ok := between(text, "<command-name>", "</command-name>")
 	if !ok || !strings.HasPrefix(text, "<command-") {

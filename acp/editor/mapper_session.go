@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
 )
 
-// sessionEvent maps events of the whole session.
+// sessionEvent maps events about the whole session.
 func (m *Mapper) sessionEvent(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.TurnStart:
@@ -71,7 +71,7 @@ func (m *Mapper) plan(ev *event.Plan) {
 	m.emit(acp.SessionUpdateIsPlan, p)
 }
 
-// usageEvent shows how full the context is, once for each change.
+// usageEvent reports the used part of the context, once for each change.
 func (m *Mapper) usageEvent(ev *event.Usage) {
 	next := m.usage
 	if ev.ContextTokens != nil {
@@ -116,10 +116,11 @@ func (m *Mapper) result(ev *event.ResultMessage) {
 	m.endTools(ev)
 }
 
-// Stop returns why the last turn ended: a stop reason, or the error of a failed turn.
+// Stop returns the stop reason of the last turn, or its error if it failed.
 func (m *Mapper) Stop() (acp.StopReason, *jsonrpc.Error) { return m.stop, m.stopErr }
 
-// notice shows the user a text that is not from the model. A client without notices gets it as a separate message.
+// notice shows the user a text that is not from the model. A client without notices gets it as a
+// separate message.
 func (m *Mapper) notice(severity, title, description string) {
 	if m.Replay || title == "" {
 		return
@@ -143,8 +144,8 @@ func (m *Mapper) notice(severity, title, description string) {
 	m.say("notice-"+strconv.Itoa(m.notices), "**"+label+":** "+title)
 }
 
-// quietRetries is the number of retries that are not reported to a client without notices, because most requests then
-// succeed.
+// quietRetries is the number of retries that are not reported to a client without notices, because
+// most requests succeed after a few retries.
 const quietRetries = 2
 
 // retry reports that a request is retried. A client without notices gets at most one report per turn, after several
@@ -170,7 +171,7 @@ func (m *Mapper) rateLimit(ev *event.RateLimit) {
 	kind, _ := ev.Info.Member("rateLimitType")
 	limit := status.Text() + " " + kind.Text()
 	if m.limit == limit && !m.Features.Notices {
-		return // it was said
+		return // already reported
 	}
 	m.limit = limit
 	if s := status.Text(); s != "" && s != "allowed" {
@@ -178,7 +179,7 @@ func (m *Mapper) rateLimit(ev *event.RateLimit) {
 	}
 }
 
-// mcpServers reports each MCP server that could not be started, once.
+// mcpServers reports each MCP server that failed to start, once.
 func (m *Mapper) mcpServers(servers []event.MCPServer) {
 	for _, s := range servers {
 		if s.Status != "failed" || m.Replay {

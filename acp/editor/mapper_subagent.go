@@ -9,17 +9,19 @@ import (
 
 // Update is an update of a session, or of a subagent's session below it.
 type Update struct {
-	// Subagent is the session of the subagent that the update belongs to; empty if it belongs to the session of the mapper.
+	// Subagent is the session of the subagent to which the update belongs, or "" for the mapper's
+	// session.
 	Subagent string
 	acp.SessionUpdate
 }
 
-// child is a subagent. A client that supports subagent sessions is shown a session in place of the call that began it.
+// child is a subagent. A client with subagent sessions gets a session instead of the call that
+// began the subagent.
 type child struct {
 	call      *toolCall
-	task      string // its task, which can be stopped; empty if it is not known
-	id        string // its session
-	parent    string // the session that began it; empty is that of the mapper
+	task      string // its task, with which it can be stopped; "" if it is unknown
+	id        string // the id of its session
+	parent    string // the session that began it; "" means the mapper's
 	announced bool
 	over      bool
 }
@@ -27,7 +29,8 @@ type child struct {
 // isSubagentTool reports whether a tool begins a subagent.
 func isSubagentTool(name string) bool { return name == "Agent" || name == "Task" }
 
-// launches records a call that begins a subagent. It reports whether the subagent is shown in place of the call.
+// launches records a call that begins a subagent. It reports whether the subagent's session is
+// shown instead of the call.
 func (m *Mapper) launches(t *toolCall) bool {
 	if !m.Features.Subagents || !isSubagentTool(t.name) {
 		return false
@@ -36,7 +39,8 @@ func (m *Mapper) launches(t *toolCall) bool {
 	return true
 }
 
-// session returns the session of events with a parent. The first event of a subagent begins its session.
+// session returns the session of events with this parent call. The first event of a subagent begins
+// its session.
 func (m *Mapper) session(parent string) string {
 	if parent == "" || !m.Features.Subagents {
 		return ""
@@ -45,7 +49,7 @@ func (m *Mapper) session(parent string) string {
 	if c == nil {
 		t := m.tools[parent]
 		if t == nil {
-			return "" // its beginning was not seen
+			return "" // the start of the call was missed
 		}
 		c = &child{call: t}
 		m.children[parent] = c
@@ -81,7 +85,7 @@ func (m *Mapper) announce(c *child, id string) {
 	}
 }
 
-// passed shows a message from one session to another in both sessions.
+// passed shows a message between two sessions in both of them.
 func (m *Mapper) passed(id, text, from, to string) {
 	name := func(session string) acp.SessionID {
 		if session == "" {
@@ -123,7 +127,7 @@ func (m *Mapper) report(t *toolCall, text, id, reason string) {
 	m.endChild(c, reason)
 }
 
-// endChild ends the session of a subagent and those below it, once.
+// endChild ends the session of a subagent and the sessions below it, once.
 func (m *Mapper) endChild(c *child, reason string) {
 	if !c.announced || c.over {
 		return
@@ -158,7 +162,7 @@ func (m *Mapper) open(session string) []string {
 	return list
 }
 
-// endChildren ends the sessions of all subagents: their agent has ended.
+// endChildren ends the sessions of all subagents, because the agent has ended.
 func (m *Mapper) endChildren() []Update {
 	m.out = m.out[:0]
 	for _, id := range m.open("") {
@@ -197,9 +201,9 @@ func (m *Mapper) ownerOf(toolUseID string) string {
 	return m.children[t.parent].id
 }
 
-// aside shows a text of a subagent to a client without subagent sessions, as a separate message tagged with the call
-// that began the subagent. The text waits until the main thread's streamed message ends, because clients may mix up
-// concurrent messages.
+// aside shows a text of a subagent to a client without subagent sessions, as a separate message
+// tagged with the call that began the subagent. It waits until the main thread's streamed message
+// ends, because clients may confuse concurrent messages.
 func (m *Mapper) aside(h *event.Header, kind, messageID, text string) {
 	if text == "" {
 		return

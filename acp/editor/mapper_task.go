@@ -37,7 +37,7 @@ func taskOver(status string) bool {
 	return status == "completed" || status == "failed" || status == "stopped" || status == "killed"
 }
 
-// background keeps a call open until its task ends, which can be the case already.
+// background keeps a call open until its task ends. The task may have ended already.
 func (m *Mapper) background(t *toolCall, id string) {
 	if status, over := m.finished[id]; over {
 		delete(m.finished, id)
@@ -97,12 +97,11 @@ func (m *Mapper) endTask(id, status, summary string) {
 // maxFinished limits the remembered tasks that ended before the result of the call that began them.
 const maxFinished = 1000
 
-// Background returns how many tasks are running in the background, and whether a subagent is
-// among them.
+// Background returns the number of running background tasks, and whether a subagent is among them.
 func (m *Mapper) Background() (tasks int, subagent bool) {
 	for _, t := range m.tasks {
 		if tool := m.tools[t.tool]; tool == nil || tool.task == "" {
-			continue // in the foreground
+			continue // it runs in the foreground
 		}
 		tasks++
 		subagent = subagent || t.subagent
@@ -110,7 +109,7 @@ func (m *Mapper) Background() (tasks int, subagent bool) {
 	return tasks, subagent
 }
 
-// backgroundTask returns the id of the task as which a call continues, or "" if the call has ended.
+// backgroundTask returns the id of the task that continues a call, or "" if the call has ended.
 func backgroundTask(ev *event.ToolComplete) string {
 	for _, name := range []string{"backgroundTaskId", "agentId"} {
 		id, _ := ev.ToolUseResult.Member(name)

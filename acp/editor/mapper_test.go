@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// mapped are the updates for events, in short.
+// mapped returns a summary of the updates for events.
 func mapped(t *testing.T, m *editor.Mapper, events ...event.Event) []string {
 	t.Helper()
 	var list []string
@@ -31,7 +31,7 @@ func mapped(t *testing.T, m *editor.Mapper, events ...event.Event) []string {
 				t.Fatal(err)
 			}
 			var c struct{ Text string }
-			_ = json.Unmarshal(o.Content, &c) // a list has no text
+			_ = json.Unmarshal(o.Content, &c) // fails for a list, which has no text
 			list = append(list, strings.TrimSpace(strings.Join([]string{o.SessionUpdate, o.Status, o.Severity, o.Title, c.Text}, " ")))
 		}
 	}
@@ -123,7 +123,8 @@ func TestPatch(t *testing.T) {
 	}
 }
 
-// Gap 10: a login that has expired in mid session is auth_required, not an internal error.
+// Gap 10: a login that expires during a session is reported as auth_required, not as an internal
+// error.
 func TestStop_login(t *testing.T) {
 	for text, code := range map[string]int64{
 		"Login expired · Run /login to sign in again": acp.CodeAuthRequired, "Invalid API key · Please run /login": acp.CodeAuthRequired,

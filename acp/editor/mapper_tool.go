@@ -11,10 +11,10 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// toolCall is a call of a tool that the client was shown, or will be.
+// toolCall is a tool call that the client was shown or will be shown.
 type toolCall struct {
 	id, name, parent, messageID string
-	givenTitle, givenKind       string // the provider's own
+	givenTitle, givenKind       string // set by the provider
 	givenContent                []acp.ToolCallContent
 	givenLocations              []acp.ToolCallLocation
 	input                       event.JSON
@@ -22,19 +22,19 @@ type toolCall struct {
 	shown                       view
 	status                      acp.ToolCallStatus
 	hidden                      bool // shown as the plan, not as a call
-	terminal                    bool // the client draws a terminal
-	asked                       bool // a permission is open
+	terminal                    bool // the client draws a terminal for it
+	asked                       bool // a permission request is open
 	task                        string
-	output                      output // of a command that runs
+	output                      output // output of a running command
 	done                        bool
 }
 
-// toolEvent maps the life of tool calls.
+// toolEvent maps events about tool calls.
 func (m *Mapper) toolEvent(ev event.Event) bool {
 	switch ev := ev.(type) {
 	case *event.ToolStart:
 		if t := m.tools[ev.ToolUseID]; t != nil {
-			t.partial = partialInput{} // its input comes from the start again
+			t.partial = partialInput{} // its input is streamed again from the start
 		}
 		input, _ := ev.Block.Member("input")
 		t := &toolCall{id: ev.ToolUseID, name: ev.Name, parent: ev.ParentToolUseID, messageID: ev.MessageID, input: orEmpty(input)}
@@ -63,7 +63,7 @@ func (m *Mapper) toolEvent(ev event.Event) bool {
 		m.diff(ev)
 	case *event.PermissionRequest:
 		t := &toolCall{id: ev.ToolUseID, name: ev.ToolName, input: orEmpty(ev.Input)}
-		if ev.ToolKind != "" { // the provider describes its calls itself
+		if ev.ToolKind != "" { // the provider describes its calls
 			t.given(ev.DisplayName, ev.ToolKind, ev.Content, ev.Locations)
 		}
 		m.ask(t)
@@ -86,7 +86,7 @@ func orEmpty(j event.JSON) event.JSON {
 	return j
 }
 
-// planTools are shown as the plan that they change.
+// planTools are the tools that change the plan. Their calls are shown as the plan.
 var planTools = map[string]bool{"TodoWrite": true, "TaskCreate": true, "TaskUpdate": true, "TaskList": true, "TaskGet": true}
 
 // startTool shows a new call.
@@ -130,16 +130,16 @@ func (t *toolCall) meta() map[string]json.RawMessage {
 	return claudeMeta(own)
 }
 
-// claudeMeta is _meta with the members that the reference adapter sends.
+// claudeMeta returns _meta with the members that the reference adapter sends.
 func claudeMeta(own map[string]string) map[string]json.RawMessage {
 	text, err := jsonwire.Marshal(own)
 	if err != nil {
-		return nil // a map of texts
+		return nil // texts can be encoded
 	}
 	return map[string]json.RawMessage{"claudeCode": text}
 }
 
-// view returns the display of a call with its present input.
+// view returns the display of a call with its current input.
 func (m *Mapper) view(t *toolCall) view {
 	v := viewOf(t.name, t.input, m.Dir)
 	if t.givenTitle != "" {
@@ -172,7 +172,7 @@ func (t *toolCall) given(title, kind string, content, locations event.JSON) {
 	}
 }
 
-// givenContent are blocks of an event, diffs among them, as content of a call.
+// givenContent converts the blocks of an event, including diffs, to the content of a call.
 func givenContent(blocks event.JSON) (list []acp.ToolCallContent) {
 	for _, e := range blocks.Elements() {
 		b := event.ContentOf(e)
@@ -190,7 +190,7 @@ func givenContent(blocks event.JSON) (list []acp.ToolCallContent) {
 	return list
 }
 
-// kindOf is a kind of the protocol; others are other.
+// kindOf returns the kind of the protocol with this name, or "other".
 func kindOf(s string) acp.ToolKind {
 	k := acp.ToolKind(s)
 	if slices.Contains([]acp.ToolKind{acp.ToolKindRead, acp.ToolKindEdit, acp.ToolKindDelete, acp.ToolKindMove, acp.ToolKindSearch, acp.ToolKindExecute, acp.ToolKindThink, acp.ToolKindFetch, acp.ToolKindSwitchMode}, k) {
@@ -199,7 +199,7 @@ func kindOf(s string) acp.ToolKind {
 	return acp.ToolKindOther
 }
 
-// setInput shows a call with more of its input.
+// setInput updates a call with further input.
 func (m *Mapper) setInput(t *toolCall, input event.JSON) {
 	if t.done {
 		return
@@ -277,7 +277,7 @@ func (m *Mapper) wholeTool(ev *event.AssistantMessage, b *event.Content) {
 	}
 }
 
-// ask records that a call waits for a person. It shows a call that was not announced.
+// ask records that a call waits for a person. If the call was not announced, it shows it.
 func (m *Mapper) ask(call *toolCall) {
 	if call.id == "" {
 		return
@@ -371,7 +371,7 @@ func (m *Mapper) finishTool(t *toolCall, ev *event.ToolComplete) {
 	r := resultOf(t, ev)
 	if !m.Replay && !ev.IsError {
 		t.asked = false
-		m.running(t) // one that was too quick to be seen running
+		m.running(t) // the call has ended before it was reported as running
 	}
 	u := t.update()
 	t.status = acp.ToolCallStatusCompleted
@@ -403,7 +403,7 @@ func endReason(failed bool) string {
 	return acp.IdleStateUpdateIsEndTurn
 }
 
-// drop forgets a call that has ended, but for its name: a diff can follow.
+// drop forgets an ended call, except for its name, because a diff may follow.
 func (m *Mapper) drop(t *toolCall) {
 	t.done, t.input, t.partial, t.output = true, "{}", partialInput{}, output{}
 	m.order = slices.DeleteFunc(m.order, func(id string) bool { return id == t.id })
@@ -435,14 +435,14 @@ func (m *Mapper) endTools(ev *event.ResultMessage) {
 // diff shows the changes of a call, with a block for each hunk and its context.
 func (m *Mapper) diff(ev *event.TurnDiff) {
 	t := m.tools[ev.ToolUseID]
-	if t == nil || t.hidden || t.name == "NotebookEdit" { // lines of a notebook are not for people
+	if t == nil || t.hidden || t.name == "NotebookEdit" { // the JSON lines of a notebook are not readable for people
 		return
 	}
 	var content []acp.ToolCallContent
 	var locations []acp.ToolCallLocation
 	for _, f := range ev.Files {
 		if f.Kind == event.ChangeAdd {
-			return // the call shows the whole of a new file
+			return // the call already shows the complete new file
 		}
 		for _, h := range f.Hunks {
 			content = append(content, hunkContent(&f, &h))
@@ -457,7 +457,7 @@ func (m *Mapper) diff(ev *event.TurnDiff) {
 	m.send(t, u)
 }
 
-// hunkContent is a hunk as a diff of its old and new lines.
+// hunkContent returns a hunk as a diff of its old and new lines.
 func hunkContent(f *event.FileChange, h *event.Hunk) acp.ToolCallContent {
 	var before, after []string
 	for _, line := range h.Lines {

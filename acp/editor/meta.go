@@ -11,8 +11,9 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 )
 
-// claudeOptions overrides the options of a session with those of _meta.claudeCode.options, which have the names of the
-// official SDK. It is an extension of the reference adapter. Options that an editor cannot set are logged and left out.
+// claudeOptions overrides the options of a session with those in _meta.claudeCode.options, which
+// have the names of the official SDK. This is an extension of the reference adapter. Options that
+// an editor cannot set are logged and ignored.
 func claudeOptions(o *agent.Options, meta map[string]json.RawMessage, logger *slog.Logger) error {
 	var own struct {
 		Options map[string]json.RawMessage `json:"options"`
@@ -37,7 +38,7 @@ func claudeOptions(o *agent.Options, meta map[string]json.RawMessage, logger *sl
 	return nil
 }
 
-// claudeOption returns the field that an option of the SDK sets.
+// claudeOption returns a pointer to the field that an option of the SDK sets.
 func claudeOption(o *agent.Options, name string) (any, bool) {
 	switch name {
 	case "model":
@@ -70,8 +71,8 @@ func claudeOption(o *agent.Options, name string) (any, bool) {
 	return nil, false
 }
 
-// systemPromptOption reads a system prompt as the SDK has it: a text, or a preset with
-// something added.
+// systemPromptOption is a system prompt in the SDK's form: a text, or a preset with an appended
+// text.
 type systemPromptOption struct{ o *agent.Options }
 
 // UnmarshalJSON reads a text or a preset.

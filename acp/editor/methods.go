@@ -21,7 +21,7 @@ import (
 // handler answers a request.
 type handler func(s *server, ctx context.Context, m *jsonrpc.Message) (any, error)
 
-// typed makes a handler of a function with decoded params.
+// typed returns a handler that calls a function with decoded params.
 func typed[P any](f func(s *server, ctx context.Context, p *P) (any, error)) handler {
 	return func(s *server, ctx context.Context, m *jsonrpc.Message) (any, error) {
 		p, err := params[P](m)
@@ -42,7 +42,7 @@ func params[P any](m *jsonrpc.Message) (*P, error) {
 	return p, nil
 }
 
-// methods are the requests that version 1 has.
+// methods are the requests of version 1.
 var methods = map[string]handler{
 	acp.MethodInitialize:             typed((*server).initialize),
 	acp.MethodAuthenticate:           typed((*server).authenticate),
@@ -61,7 +61,7 @@ var methods = map[string]handler{
 	methodSteering:                   typed((*server).steer),
 }
 
-// methodSteering is an extension of the reference adapter: a message for the turn that runs.
+// methodSteering is an extension of the reference adapter: it sends a message to the running turn.
 const methodSteering = "_session/steering"
 
 func (s *server) handle(ctx context.Context, m *jsonrpc.Message) (any, error) {
@@ -107,7 +107,7 @@ func (s *server) notified(m *jsonrpc.Message) {
 	}
 }
 
-// cancelSubagent stops the subagent with a session.
+// cancelSubagent stops the subagent that has this session.
 func (s *server) cancelSubagent(id string) {
 	s.mu.Lock()
 	all := slices.Collect(maps.Values(s.sessions))
@@ -128,11 +128,11 @@ func (s *server) cancelSubagent(id string) {
 	}
 }
 
-// object1 is an object with one text.
+// object1 returns an object with one text.
 func object1(name, value string) json.RawMessage {
 	text, err := jsonwire.Marshal(map[string]string{name: value})
 	if err != nil {
-		return nil // a map of texts
+		return nil // texts can be encoded
 	}
 	return text
 }
@@ -165,7 +165,7 @@ func wireError(err error) error {
 	code := int64(jsonrpc.CodeInternal)
 	switch {
 	case errors.Is(err, context.Canceled):
-		return err // jsonrpc knows whether the client took the request back
+		return err // jsonrpc knows whether the client has cancelled the request
 	case errors.Is(err, agent.ErrNotFound):
 		code = acp.CodeResourceNotFound
 	case errors.Is(err, agent.ErrInvalid):
@@ -178,7 +178,7 @@ func wireError(err error) error {
 	return &jsonrpc.Error{Code: code, Message: err.Error()}
 }
 
-// initialize negotiates the version: 1, or 2 for a client that asks for exactly that.
+// initialize negotiates the version: 2 for a client that requests exactly 2, otherwise 1.
 func (s *server) initialize(_ context.Context, p *acp.InitializeRequest) (any, error) {
 	if p.ProtocolVersion == 2 {
 		return s.initialize2(p)
@@ -212,7 +212,7 @@ func (s *server) initialize(_ context.Context, p *acp.InitializeRequest) (any, e
 	}, nil
 }
 
-// mcpCapabilities are the kinds of MCP servers that the agent can use.
+// mcpCapabilities returns the kinds of MCP servers that the agent supports.
 func (s *server) mcpCapabilities() acp.MCPCapabilities {
 	has := func(kind string) acp.Optional[bool] {
 		host, ok := s.opts.Provider.(agent.MCPHost)
@@ -225,7 +225,7 @@ func (s *server) info() acp.Implementation {
 	return acp.Implementation{Name: s.opts.Name, Version: s.opts.Version, Title: acp.NonZero(s.opts.Title)}
 }
 
-// begin stores the capabilities of the client and opens a session ahead of its request.
+// begin stores the capabilities of the client and starts opening a session in advance.
 func (s *server) begin(caps *acp.ClientCapabilities, version int64) {
 	s.mu.Lock()
 	again := s.client != nil
@@ -236,7 +236,8 @@ func (s *server) begin(caps *acp.ClientCapabilities, version int64) {
 	}
 }
 
-// authMethods are the ways to log in for this client: only one with terminals can use them.
+// authMethods returns the login methods for this client. There are none for a client without
+// terminals.
 func (s *server) authMethods(caps *acp.ClientCapabilities) []acp.AuthMethod {
 	if !caps.Auth.Or(acp.AuthCapabilities{}).Terminal.Or(false) {
 		return []acp.AuthMethod{}
@@ -244,7 +245,7 @@ func (s *server) authMethods(caps *acp.ClientCapabilities) []acp.AuthMethod {
 	return append([]acp.AuthMethod{}, s.opts.AuthMethods...)
 }
 
-// authenticate refuses every method: those that are offered run in a terminal.
+// authenticate rejects every method, because the offered ones run in a terminal.
 func (s *server) authenticate(_ context.Context, p *acp.AuthenticateRequest) (any, error) {
 	for _, m := range s.opts.AuthMethods {
 		if t, ok := m.Value.(*acp.AuthMethodTerminal); ok && t.ID == p.MethodID {

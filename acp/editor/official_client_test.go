@@ -15,8 +15,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// clientDir has the lock file that pins the official client library, which scripts/install-acp
-// installs into a cache outside the checkout, and a program on it that runs a script against
+// clientDir contains the lock file that pins the official client library, which scripts/install-acp
+// installs into a cache outside of the checkout, and a program that uses it to run a script against
 // an agent.
 func clientDir() string {
 	return filepath.Join(checkout.Root(), "internal", "test", "e2e", "acpclient")
@@ -34,8 +34,8 @@ func clientProgram(t *testing.T) []byte {
 	return text
 }
 
-// requireACPClient returns the directory of the official client library of the protocol. Without it the test is skipped, and the
-// reason printed; it fails where CI=true.
+// requireACPClient returns the directory of the official client library. If it is missing, the test
+// is skipped with the reason, and fails with CI=true.
 func requireACPClient(tb testing.TB) string {
 	tb.Helper()
 	short.Skip(tb, "the official ACP client")
@@ -54,7 +54,7 @@ func requireACPClient(tb testing.TB) string {
 	return ""
 }
 
-// acpClientPath returns where scripts/install-acp puts the library.
+// acpClientPath returns the directory in which scripts/install-acp installs the library.
 func acpClientPath() (string, error) {
 	cache := os.Getenv("PARLEY_CACHE")
 	if cache == "" {
@@ -72,7 +72,7 @@ func acpClientPath() (string, error) {
 	return filepath.Join(cache, "acp-"+hex.EncodeToString(sum[:])[:12], "node_modules", "@agentclientprotocol", "sdk"), nil
 }
 
-// The script and the tests must agree on where the library is.
+// The script and the tests must use the same directory for the library.
 func TestACPClientPath_script(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the script is a shell script")

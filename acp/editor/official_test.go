@@ -12,16 +12,16 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/checkout"
 )
 
-// official are the scenarios that the official client library drives, with how their
-// prompts end.
+// official are the scenarios for the official client library, with the expected stop reasons of
+// their prompts.
 var official = map[string][]string{
 	"text": {"end_turn"}, "image": {"end_turn"}, "bash_allow": {"end_turn"}, "bash_reject": {"end_turn"}, "read_edit_diff": {"end_turn"},
 	"write_new_file": {"end_turn"}, "two_turns": {"end_turn", "end_turn"}, "cancel_stream": {"cancelled", "end_turn"},
 	"ask_user_question": {"end_turn"}, "plan_exit_reject": {"end_turn"},
 }
 
-// TestOfficialClient drives parley acp with the official client library, which checks every
-// message by itself.
+// TestOfficialClient drives parley acp with the official client library, which validates every
+// message.
 func TestOfficialClient(t *testing.T) {
 	t.Parallel()
 	sdk := requireACPClient(t)

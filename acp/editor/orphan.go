@@ -9,10 +9,10 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
 )
 
-// deliveredWait bounds how long is looked for a prompt in the files of an agent that died.
+// deliveredWait limits the search for a prompt in the files of an agent that has died.
 const deliveredWait = 30 * time.Second
 
-// isWork reports whether an update shows that the agent works on a prompt.
+// isWork reports whether an update shows that the agent is working on a prompt.
 func isWork(u Update) bool {
 	if u.Subagent != "" {
 		return true
@@ -24,9 +24,9 @@ func isWork(u Update) bool {
 	return false
 }
 
-// orphaned handles a prompt of an agent that has died. An agent writes a prompt to its files shortly after it receives
-// it. A prompt that is missing in the files and had no visible effect is sent again, once. In every other case the
-// client gets the outcome.
+// orphaned handles a prompt whose agent has died. An agent stores a prompt shortly after it
+// receives it. A prompt that is not in the files and had no visible effect is sent again, once. In
+// every other case the client gets the outcome.
 func (p *prompt) orphaned(cause error) {
 	s := p.session
 	lost := s.lacks(p.uuid)
@@ -42,7 +42,7 @@ func (p *prompt) orphaned(cause error) {
 	case repeat:
 		s.srv.opts.Logger.Warn("acp: a prompt was lost with its agent and is sent again", "session", s.id, "err", cause)
 		p.again <- struct{}{}
-	case held != nil: // the turn was over
+	case held != nil: // the turn had ended
 		p.finish(*held)
 	case cancelled:
 		p.finish(outcome{reason: acp.StopReasonCancelled})
@@ -64,13 +64,13 @@ func (s *session) lacks(uuid string) bool {
 	defer cancel()
 	found, err := witness.Delivered(ctx, id, uuid)
 	if err != nil {
-		s.srv.opts.Logger.Warn("acp: it is not known whether a prompt was lost", "session", s.id, "err", err)
+		s.srv.opts.Logger.Warn("acp: a prompt may have been lost", "session", s.id, "err", err)
 		return false
 	}
 	return found != agent.Delivered
 }
 
-// died returns the answer to a prompt of an agent that has died.
+// died returns the response to a prompt whose agent has died.
 func died(cause error, lost bool) error {
 	text := "the agent's process has ended"
 	if cause != nil {

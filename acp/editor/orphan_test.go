@@ -12,8 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/agent/agenttest"
 )
 
-// forgetful is a provider of agents that die when they receive a prompt, before they store it. After the given number
-// of deaths they work.
+// forgetful is a provider of agents that die when they receive a prompt, before they store it.
+// After the given number of deaths they work normally.
 type forgetful struct {
 	*agenttest.Provider
 	deaths atomic.Int32
@@ -52,8 +52,8 @@ func (unwritten) Delivered(context.Context, string, string) (agent.Delivery, err
 	return agent.DeliveryUnknown, nil
 }
 
-// TestPromptIsNotLost kills the agent after it has received the prompt and before it stores it. The prompt is sent
-// again, once; otherwise an error reports its outcome.
+// TestPromptIsNotLost kills the agent after it has received the prompt and before it stores it. The
+// prompt is sent again, once; if it is lost again, the error reports that.
 func TestPromptIsNotLost(t *testing.T) {
 	t.Run("nothing came of it", func(t *testing.T) {
 		p := &forgetful{Provider: &agenttest.Provider{Dir: t.TempDir()}}
@@ -93,8 +93,8 @@ func TestPromptIsNotLost(t *testing.T) {
 	})
 }
 
-// TestKilledAtOnce kills the real CLI right after a prompt was sent, when the CLI may or may not have stored it. The
-// report to the client must match the content of the session.
+// TestKilledAtOnce kills the real CLI right after a prompt was sent, when the CLI may or may not
+// have stored it. The response to the client must match the content of the session.
 func TestKilledAtOnce(t *testing.T) {
 	t.Parallel()
 	begin(t)

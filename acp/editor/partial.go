@@ -2,16 +2,15 @@ package editor
 
 import "strings"
 
-// partialInput reads the text of a tool's input while it grows and reports the members that are
-// complete.
+// partialInput parses a tool's input while it grows, and reports the complete members.
 type partialInput struct {
 	text    strings.Builder
-	seen    int // how much of the text was looked at
+	seen    int // number of parsed bytes
 	depth   int
 	quoted  bool
 	escaped bool
-	members int // that have closed
-	cut     int // where the last one ended
+	members int // number of complete members
+	cut     int // end of the last complete one
 	broken  bool
 }
 

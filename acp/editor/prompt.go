@@ -41,7 +41,7 @@ func promptInput(blocks []acp.ContentBlock) ([]json.RawMessage, error) {
 	return list, nil
 }
 
-// noContent replaces a prompt without content, which agents reject.
+// noContent replaces an empty prompt, which agents reject.
 const noContent = "(no content)"
 
 func textInput(s string) map[string]any { return map[string]any{"type": "text", "text": s} }
@@ -50,7 +50,8 @@ func imageInput(data, mimeType string) map[string]any {
 	return map[string]any{"type": "image", "source": map[string]any{"type": "base64", "media_type": mimeType, "data": data}}
 }
 
-// inputBlock is a block of a prompt, and the text that follows at the end.
+// inputBlock converts a block of a prompt. It returns the block, and a text to add at the end of
+// the prompt.
 func inputBlock(b *acp.ContentBlock) (in map[string]any, context string, err error) {
 	switch v := b.Value.(type) {
 	case *acp.TextContent:
@@ -73,7 +74,7 @@ func inputBlock(b *acp.ContentBlock) (in map[string]any, context string, err err
 	return nil, "", invalidf("type", b.Type, "prompt: a block of the type %q is not supported", b.Type)
 }
 
-// embedded is the content of a resource.
+// embedded returns the content of a resource.
 func embedded(r *acp.EmbeddedResourceResource) (map[string]any, string, error) {
 	uri := r.URI.Or("")
 	if text, ok := r.Text.Get(); ok {
@@ -90,7 +91,7 @@ func embedded(r *acp.EmbeddedResourceResource) (map[string]any, string, error) {
 	return nil, "", invalidf("mimeType", media, "prompt: an embedded resource of the type %q is not supported", media)
 }
 
-// link names a resource: a file in the agent's own form, anything else by its URI.
+// link returns a reference to a resource: for a file in the agent's form, otherwise its URI.
 func link(uri, name string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" && u.Scheme != "zed" {

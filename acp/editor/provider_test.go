@@ -10,8 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/parts"
 )
 
-// TestAgentOverTheProtocol runs the acceptance suite for providers with parley acp, a
-// process, as the agent that package acpagent drives.
+// TestAgentOverTheProtocol runs the acceptance suite for providers with package acpagent and parley
+// acp, a process, as its agent.
 func TestAgentOverTheProtocol(t *testing.T) {
 	t.Parallel()
 	command := parley(t)

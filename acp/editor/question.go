@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// elicits reports whether the client shows forms, or links.
+// elicits reports whether the client supports forms, or links.
 func (s *server) elicits(mode string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,7 +58,8 @@ func (s *session) elicit(ctx context.Context, r *acp.CreateElicitationRequest) (
 	return answer.Action, answer.Content
 }
 
-// elicitation passes a request of an MCP server on. A client that cannot show it declines.
+// elicitation passes a request of an MCP server to the client. It declines if the client does not
+// support the request.
 func (s *session) elicitation(ctx context.Context, ev *event.QuestionRequest) agent.Answer {
 	mode := "form"
 	if ev.Mode == "url" {
@@ -83,7 +84,7 @@ func (s *session) elicitation(ctx context.Context, ev *event.QuestionRequest) ag
 	return &agent.ElicitationAnswer{Action: action, Content: content}
 }
 
-// form asks the model's questions as one form.
+// form asks all questions of the model in one form.
 func (s *session) form(ctx context.Context, ev *event.QuestionRequest) agent.Answer {
 	schema, err := questionSchema(ev.Questions)
 	if err != nil {
@@ -145,8 +146,9 @@ func questionSchema(questions []event.Question) (*acp.ElicitationSchema, error) 
 	return schema, json.Unmarshal(text, schema)
 }
 
-// formAnswers returns the answers and the notes by question. A text is a note if the question allows one answer and an
-// option is chosen; otherwise it is an answer. Questions without an answer are left out.
+// formAnswers returns the answers and the notes by question. A free text is a note if the question
+// allows one answer and an option is selected; otherwise it is an answer. Unanswered questions are
+// omitted.
 func formAnswers(questions []event.Question, content json.RawMessage) (raw json.RawMessage, notes map[string]string) {
 	var values map[string]json.RawMessage
 	if json.Unmarshal(content, &values) != nil {
@@ -178,7 +180,7 @@ func formAnswers(questions []event.Question, content json.RawMessage) (raw json.
 	}
 	raw, err := jsonwire.Marshal(answers)
 	if err != nil {
-		return json.RawMessage("{}"), notes // a map of texts
+		return json.RawMessage("{}"), notes // texts can be encoded
 	}
 	return raw, notes
 }
@@ -199,8 +201,8 @@ func questionKey(q *event.Question) string {
 	return q.Question
 }
 
-// fallback asks a client without forms. It sends each question with a single answer as a request for permission with
-// the answers as options, and leaves other questions unanswered.
+// fallback asks a client without forms. It sends each question with a single answer as a permission
+// request whose options are the answers. It leaves other questions unanswered.
 func (s *session) fallback(ctx context.Context, ev *event.QuestionRequest) agent.Answer {
 	answers := map[string]string{}
 	for i := range ev.Questions {

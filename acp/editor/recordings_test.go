@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestRecordings runs the script of every recording against parley acp, a process, with the real CLI and a scripted
-// API, and compares the resulting view of a client with its view of the recorded reference adapter. The rules in this
-// package's table allow differences.
+// TestRecordings runs the script of every recording against parley acp, a process, with the real
+// CLI and a scripted API. It compares the resulting view of a client with the recorded view of the
+// reference adapter. The rules of this package allow differences.
 func TestRecordings(t *testing.T) {
 	t.Parallel()
 	ahead := runner(t)
@@ -31,7 +31,7 @@ func TestRecordings(t *testing.T) {
 				begin(t)
 				r := ahead
 				if !opensPlain(&s.Script) {
-					r = &bare // a CLI that was started ahead would be of no use
+					r = &bare // a CLI that was started in advance would not be used
 				}
 				result, err := r.Run(t.Context(), s.Name, s.Script)
 				if err != nil {
@@ -60,7 +60,7 @@ func TestRecordings(t *testing.T) {
 		t.Errorf("there are %d rules, at most 40 are allowed", len(rules))
 	}
 	if len(scenarios) < 60 || t.Failed() || partial(scenarios) {
-		return // a part of the corpus does not need all rules
+		return // a part of the corpus does not use all rules
 	}
 	for _, rule := range rules {
 		if used[rule.name] == 0 {
@@ -69,7 +69,7 @@ func TestRecordings(t *testing.T) {
 	}
 }
 
-// opensPlain reports whether a script begins with a session that can be opened ahead.
+// opensPlain reports whether a script begins with a session that can be opened in advance.
 func opensPlain(s *recordedScript) bool {
 	for _, step := range s.Steps {
 		switch step.Method {
@@ -84,7 +84,7 @@ func opensPlain(s *recordedScript) bool {
 	return false
 }
 
-// partial reports whether a part of the scenarios was asked for, with -run.
+// partial reports whether -run selects only a part of the scenarios.
 func partial(all []recordedScenario) bool {
 	f := testRun()
 	return strings.Contains(f, "/") && len(all) > 0
@@ -97,8 +97,8 @@ func stderr(r *Result) string {
 	return r.Stderr
 }
 
-// checkConduct checks conditions that hold in every scenario and that a comparison of the folded views cannot show,
-// because the adapter violates them.
+// checkConduct checks conditions that hold in every scenario. Comparing the folded views cannot
+// check them, because the adapter violates them.
 func checkConduct(t *testing.T, r *Result) {
 	t.Helper()
 	for _, q := range r.Requests {

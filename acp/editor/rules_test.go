@@ -16,21 +16,21 @@ func testRun() string {
 	return ""
 }
 
-// comparison is a recorded view and our view. Rules change the recorded view to that of a better agent. They may read
-// our view for values that a script does not determine.
+// comparison holds a recorded view and ours. Rules change the recorded view to that of a better
+// agent. They may read values from our view that the script does not determine.
 type comparison struct {
 	script    *recordedScript
 	want, got *View
 }
 
-// rule is an intended difference. apply reports whether it applied.
+// rule is an intended difference. apply reports whether it has changed something.
 type rule struct {
 	name   string
 	reason string
 	apply  func(c *comparison) bool
 }
 
-// applyRules applies all rules and returns the names of those that changed something.
+// applyRules applies all rules and returns the names of those that have changed something.
 func applyRules(c *comparison) (names []string) {
 	for _, r := range rules {
 		if r.apply(c) {
@@ -40,7 +40,7 @@ func applyRules(c *comparison) (names []string) {
 	return names
 }
 
-// rules is the whole table.
+// rules are all intended differences.
 var rules = []rule{
 	{"max tokens", "the protocol has a stop reason for it; the adapter answers with an error", func(c *comparison) bool {
 		return c.outcomes(func(o *Outcome) bool { return o.Kind == "max_output_tokens" }, "max_tokens")
@@ -80,7 +80,7 @@ var rules = []rule{
 	{"mode in step", "a permission that changes the mode says so; the adapter leaves the client with the old one", modeInStep},
 }
 
-// outcomes gives the outcomes that match another end.
+// outcomes changes the outcomes that match the pattern to another end.
 func (c *comparison) outcomes(match func(*Outcome) bool, end string) (changed bool) {
 	for i := range c.want.Outcomes {
 		if o := &c.want.Outcomes[i]; match(o) {
@@ -90,7 +90,7 @@ func (c *comparison) outcomes(match func(*Outcome) bool, end string) (changed bo
 	return changed
 }
 
-// items calls f for every item that was recorded, with our item of the same call.
+// items calls f for every recorded item, with our item of the same call.
 func (c *comparison) tools(f func(want, got *Item) bool) (changed bool) {
 	for i, s := range c.want.Sessions {
 		if i >= len(c.got.Sessions) {
@@ -139,7 +139,7 @@ func errorOnce(c *comparison) bool {
 	})
 }
 
-// scripted reports whether a text is in the script of the model.
+// scripted reports whether a text is in the model's script.
 func (c *comparison) scripted(text string) bool {
 	return text != "" && strings.Contains(string(c.script.API), strings.Trim(fmt.Sprintf("%q", text), `"`))
 }
@@ -174,7 +174,7 @@ func planGoesOn(c *comparison) bool {
 	}) || changed
 }
 
-// saidAfter returns the scripted text of our agent after the last tool call.
+// saidAfter returns the scripted text that our agent sends after the last tool call.
 func (c *comparison) saidAfter(session int, tool string) (says []*Item) {
 	if session >= len(c.got.Sessions) {
 		return nil
@@ -214,11 +214,11 @@ func killedCLI(c *comparison) bool {
 func (c *comparison) continuesAfter(want, got *Session, death int) bool {
 	told := death < len(c.got.Outcomes) && c.got.Outcomes[death].Kind == "prompt_lost"
 	end := slices.IndexFunc(want.Items, func(i *Item) bool { return i.Type == "answer" && i.Outcome == death })
-	if end >= 0 { // the session itself: the same up to the death, then texts of the model
+	if end >= 0 { // in the session itself: the same items before the death, then texts of the model
 		same := len(got.Items) > end
 		for k := 0; same && k <= end; k++ {
 			a, b := want.Items[k], got.Items[k]
-			cut := k == end-1 && b.Text != "" && c.scripted(b.Text) // how much of it came before the death is chance
+			cut := k == end-1 && b.Text != "" && c.scripted(b.Text) // the cut is at a random position
 			same = a.Type == b.Type && (a.Text == b.Text || cut) && a.Outcome == b.Outcome
 		}
 		said := 0
@@ -232,7 +232,7 @@ func (c *comparison) continuesAfter(want, got *Session, death int) bool {
 		return same && said > 0
 	}
 	rest := got.Items
-	for _, w := range want.Items { // its replay: what was recorded is there, in its order
+	for _, w := range want.Items { // the replay contains the recorded items, in order
 		k := slices.IndexFunc(rest, func(g *Item) bool { return g.Type == w.Type && g.Text == w.Text })
 		if k < 0 && !(w.Type == "user" && told) {
 			return false
@@ -353,10 +353,10 @@ func failedPlanTools(c *comparison) bool {
 				continue
 			}
 			if len(g.Content) != 1 || len(strings.Trim(g.Content[0], "`\n ")) == 0 || slices.ContainsFunc(s.Items, func(w *Item) bool { return w.ID == g.ID }) {
-				continue // it says nothing, or the adapter shows it too
+				continue // it is empty, or the adapter shows it too
 			}
 			if g.Tool == "TodoWrite" && strings.Contains(g.Content[0], "disabled for this session") {
-				s.Plan = nil // CLI 2.1.325 has this tool no more
+				s.Plan = nil // CLI 2.1.325 no longer has this tool
 			}
 			s.Items, changed = slices.Insert(s.Items, k, g), true
 		}
@@ -364,7 +364,7 @@ func failedPlanTools(c *comparison) bool {
 	return changed
 }
 
-// plainNotice is a notice without its label.
+// plainNotice returns a notice without its label.
 func plainNotice(text string) string {
 	if rest, ok := strings.CutPrefix(text, "**"); ok {
 		if _, body, ok := strings.Cut(rest, ":** "); ok {
@@ -549,7 +549,8 @@ func orderSubagents(v *View) {
 	}
 }
 
-// trimGone removes the end of a turn that was cut by the end of the client: it may be written before the agent exits.
+// trimGone removes the end of a turn that the end of the client has cut off, because the agent may
+// or may not write it before it exits.
 func trimGone(c *comparison) {
 	for i, o := range c.want.Outcomes {
 		if o.End != "none" || i >= len(c.got.Outcomes) || c.got.Outcomes[i].End != "cancelled" {
@@ -562,9 +563,9 @@ func trimGone(c *comparison) {
 	}
 }
 
-// trimUnfinished removes everything after the answer to the last prompt of version 2 from our view if the recording
-// ends there. The script does not wait for the turn, so whether the turn ends before the client leaves depends on
-// timing.
+// trimUnfinished removes everything after the answer to the last prompt of version 2 from our view
+// if the recording ends there. The script does not wait for the turn, so the turn may or may not
+// end before the client disconnects.
 func trimUnfinished(c *comparison) {
 	trimGone(c)
 	for i, s := range c.want.Sessions {

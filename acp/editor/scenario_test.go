@@ -16,16 +16,16 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/checkout"
 )
 
-// corpusVariable names a directory of recordings to use instead of the project's own: one folder
-// a scenario, each with script.json and timeline.jsonl.
+// corpusVariable names a directory of recordings to use instead of the project's: one folder per
+// scenario, each with script.json and timeline.jsonl.
 const corpusVariable = "PARLEY_ACP_CORPUS"
 
-// recordedScenario is a recording and the script that it was made with.
+// recordedScenario is a recording with its script.
 type recordedScenario struct {
 	Name     string
 	Script   recordedScript
 	Timeline []recordedLine
-	Err      error // why it cannot be read
+	Err      error // the error of reading it
 }
 
 // recordedLine is a line of a timeline.
@@ -33,7 +33,7 @@ type recordedLine struct {
 	T   float64         `json:"t"`
 	Dir string          `json:"dir"` // client, agent, exit, restart, killcli
 	Msg json.RawMessage `json:"msg"`
-	Raw string          `json:"raw"` // a line that is no JSON; then Msg is the line of the timeline
+	Raw string          `json:"raw"` // a line that is not JSON; then Msg is the line of the timeline
 }
 
 // recordedScript holds the steps of a scenario.
@@ -50,7 +50,7 @@ type recordedScript struct {
 	SettleMS     *int                 `json:"settle_ms"`
 }
 
-// recordedPermission is an answer to a request for permission.
+// recordedPermission is an answer to a permission request.
 type recordedPermission struct {
 	OptionID  string `json:"optionId"`
 	Kind      string `json:"kind"`
@@ -75,8 +75,8 @@ type recordedStep struct {
 	Text   string          `json:"text"`
 }
 
-// allScenarios returns the scenarios of the caller's corpus, or of the project. It fails the test if there are no
-// scenarios.
+// allScenarios returns the scenarios of the corpus in the environment, or of the project. It fails
+// the test if there are none.
 func allScenarios(tb testing.TB) []recordedScenario {
 	tb.Helper()
 	dir := os.Getenv(corpusVariable)
@@ -139,8 +139,8 @@ func (s *recordedScenario) read(dir string) error {
 	return errors.Join(s.checkSide(dir, "client"), s.checkSide(dir, "agent"))
 }
 
-// checkSide compares the lines of one side, which a recording may have in a file of their own,
-// with those in the timeline.
+// checkSide compares the lines in the file of one side, if a recording has it, with those in the
+// timeline.
 func (s *recordedScenario) checkSide(dir, side string) error {
 	lines, err := tape.ReadLines(filepath.Join(dir, side+".jsonl"))
 	if err != nil {
@@ -167,7 +167,7 @@ func (s *recordedScenario) checkSide(dir, side string) error {
 	return nil
 }
 
-// jsonValue is the value of a line of JSON; for another text it is the text.
+// jsonValue returns the value of a line of JSON, or the text itself if it is not JSON.
 func jsonValue(line []byte) (v any) {
 	if json.Unmarshal(line, &v) != nil {
 		return string(line)

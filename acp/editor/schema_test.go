@@ -13,7 +13,7 @@ import (
 // schema is the schema of a version of the protocol.
 type schema struct {
 	defs     map[string]*jsonschema.Schema
-	methods  map[string]map[string]string // by side and method, the definitions
+	methods  map[string]map[string]string // definitions by side and method
 	mu       sync.Mutex
 	resolved map[string]*jsonschema.Resolved
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// received takes a line of the agent.
+// received processes a line of the agent.
 func (r *Run) received(line []byte) {
 	line = bytes.TrimSpace(line)
 	if !json.Valid(line) {
@@ -38,7 +38,7 @@ func (r *Run) received(line []byte) {
 		answer := r.pending[id]
 		r.mu.Unlock()
 		select {
-		case answer <- msg: // it has room for one; an await may come later
+		case answer <- msg: // buffered, because await may be called later
 		default:
 		}
 	}
@@ -84,7 +84,7 @@ func (r *Run) answerRequest(id json.RawMessage, method string, params json.RawMe
 	}
 	reply := func() {
 		defer r.answer.Done()
-		_ = r.send(msg) // an agent that is gone needs no answer
+		_ = r.send(msg) // an agent that has ended needs no answer
 	}
 	r.answer.Add(1)
 	if delay > 0 {
@@ -94,7 +94,7 @@ func (r *Run) answerRequest(id json.RawMessage, method string, params json.RawMe
 	reply()
 }
 
-// permit picks an option.
+// permit selects an option.
 func permit(p recordedPermission, params json.RawMessage) any {
 	if p.Cancelled {
 		return map[string]any{"outcome": map[string]any{"outcome": "cancelled"}}
@@ -127,7 +127,7 @@ func permit(p recordedPermission, params json.RawMessage) any {
 	return map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": picked}}
 }
 
-// elicitation is the next answer to a form; nil if it is held.
+// elicitation returns the next answer to a form, or nil if it is held.
 func (r *Run) elicitation(id json.RawMessage, method string) any {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// process identifies a process of the system, whose id can be reused.
+// process identifies a process by its id and its start time, because ids are reused.
 type process struct {
 	pid   int
 	start string
 }
 
-// descendants are the processes that an agent has started, and those that they have.
+// descendants returns all descendants of an agent's process.
 func descendants(pid int) (list []process) {
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is well-formed
 	for _, f := range files {
@@ -80,7 +80,7 @@ func awaitExits(ctx context.Context, list []process) error {
 	}
 }
 
-// kill ends an agent like the system when it runs out of memory, and starts another.
+// kill kills an agent, as the system does when it runs out of memory, and starts another.
 func (r *Run) kill(ctx context.Context) error {
 	list := descendants(r.cmd.Process.Pid)
 	if len(list) == 0 {

@@ -22,13 +22,13 @@ import (
 // Runner runs scripts against an agent.
 type Runner struct {
 	Command []string // the agent's program and its arguments
-	Dir     string   // where homes and projects are made; one subdirectory for each run
+	Dir     string   // homes and projects are created in it, one subdirectory per run
 	Servers string   // the folder of the MCP servers that scripts name
-	Sleep   float64  // how much of the scripts' sleeps is slept
+	Sleep   float64  // factor for the durations of the scripts' sleeps
 	Env     []string // added to the environment
 }
 
-// stepWait bounds every wait of a run.
+// stepWait is the timeout of each wait in a run.
 const stepWait = 90 * time.Second
 
 // Run is a run of a script.
@@ -45,7 +45,7 @@ type Run struct {
 	changed  chan struct{}
 	timeline []recordedLine
 	mark     int
-	saved    map[string]bool // by path: what the client has written is no longer unsaved
+	saved    map[string]bool // files that the client has written, which are no longer unsaved
 	nextID   int
 	pending  map[int]chan json.RawMessage
 	vars     map[string]json.RawMessage
@@ -60,7 +60,7 @@ type Run struct {
 	answer sync.WaitGroup
 }
 
-// heldAnswer is a request of the agent that is answered when the script cancels.
+// heldAnswer is a request of the agent whose answer is held until the script cancels.
 type heldAnswer struct {
 	id     json.RawMessage
 	method string
@@ -71,10 +71,10 @@ type Result struct {
 	Timeline []recordedLine
 	Requests []claudetest.APIRequest
 	Stderr   string
-	Dir      string // that paths in the timeline begin with
+	Dir      string // paths in the timeline begin with it
 }
 
-// Run runs a script. The timeline has the run's own paths.
+// Run runs a script. The timeline contains the paths of this run.
 func (r *Runner) Run(ctx context.Context, name string, script recordedScript) (*Result, error) {
 	run, err := r.Prepare(name, script)
 	if err != nil {
@@ -85,8 +85,8 @@ func (r *Runner) Run(ctx context.Context, name string, script recordedScript) (*
 	return &Result{Timeline: run.timeline, Requests: run.api.Requests(), Stderr: run.stderr.String(), Dir: run.dir}, err
 }
 
-// Prepare makes the directories and the API of a run that is not begun. A caller that does not
-// run it closes it.
+// Prepare creates the directories and the API of a run without starting it. A caller that does not
+// run it must close it.
 func (r *Runner) Prepare(name string, script recordedScript) (*Run, error) {
 	dir := filepath.Join(r.Dir, name)
 	var apiScript claudetest.Script
@@ -121,17 +121,17 @@ func (r *Runner) Prepare(name string, script recordedScript) (*Run, error) {
 	return run, nil
 }
 
-// Command is a command in the directory and the environment of a run.
+// Command returns a command in the directory and the environment of a run.
 func (r *Run) Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = r.cwd, r.env
 	return cmd
 }
 
-// Dir is the directory of a run, and its working directory.
+// Dir returns the directory of a run, and its working directory.
 func (r *Run) Dir() (dir, cwd string) { return r.dir, r.cwd }
 
-// Close ends the API of a run that was not run.
+// Close ends the API of a run that was not started.
 func (r *Run) Close() error { return r.api.Close() }
 
 func (r *Run) write(files map[string]string) error {
@@ -166,7 +166,7 @@ func (r *Run) run(ctx context.Context) error {
 	return errors.Join(failed, r.stop(ctx))
 }
 
-// pause lets time pass.
+// pause waits for some time.
 func (r *Run) pause(ctx context.Context, ms int) {
 	timer := time.NewTimer(time.Duration(float64(ms)*r.runner.Sleep) * time.Millisecond)
 	defer timer.Stop()
@@ -199,7 +199,7 @@ func (r *Run) start() error {
 	return nil
 }
 
-// read takes the agent's lines until it has ended.
+// read reads the agent's lines until it has ended.
 func (r *Run) read(out io.Reader, exited chan struct{}) {
 	defer close(exited)
 	lines := bufio.NewReaderSize(out, 1<<20)
@@ -212,7 +212,7 @@ func (r *Run) read(out io.Reader, exited chan struct{}) {
 			break
 		}
 	}
-	_ = r.cmd.Wait() // stop says what it is about
+	_ = r.cmd.Wait() // stop checks the exit
 	r.add("exit", mustJSON(map[string]any{"code": r.cmd.ProcessState.ExitCode()}))
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -235,7 +235,7 @@ func (r *Run) stop(ctx context.Context) error {
 	case <-ctx.Done():
 	case <-timer.C:
 	}
-	_ = r.cmd.Process.Kill() // it did not end by itself
+	_ = r.cmd.Process.Kill() // it has not ended by itself
 	<-r.exited
 	r.answer.Wait()
 	return errors.New("the agent did not end when its input was closed")
@@ -244,7 +244,7 @@ func (r *Run) stop(ctx context.Context) error {
 func mustJSON(v any) json.RawMessage {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // maps of plain values
+		panic(err) // maps of plain values can be encoded
 	}
 	return text
 }
@@ -278,7 +278,7 @@ func (r *Run) sendLine(text []byte) error {
 
 var variable = regexp.MustCompile(`\$\{([^}]+)\}`)
 
-// value is the value of a variable of the script, as JSON.
+// value returns the value of a script variable as JSON.
 func (r *Run) value(name string) (json.RawMessage, error) {
 	node, _ := exec.LookPath("node")
 	own := map[string]string{"cwd": r.cwd, "home": r.home, "dir": r.dir, "api": r.api.URL(), "servers": r.runner.Servers, "node": node}
@@ -302,7 +302,7 @@ func (r *Run) value(name string) (json.RawMessage, error) {
 	return v, nil
 }
 
-// fill puts variables into a value.
+// fill replaces variables in a value.
 func (r *Run) fill(v any) (any, error) {
 	switch v := v.(type) {
 	case string:

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// step does one step of the script.
+// step executes one step of the script.
 func (r *Run) step(ctx context.Context, s *recordedStep) error {
 	switch s.Do {
 	case "request", "start":
@@ -73,7 +73,7 @@ func awaitKey(vars map[string]json.RawMessage, as string) int {
 	return id
 }
 
-// request sends a request and returns where its answer arrives.
+// request sends a request and returns a channel for its response.
 func (r *Run) request(s *recordedStep) (chan json.RawMessage, error) {
 	params, err := r.params(s)
 	if err != nil {
@@ -107,7 +107,7 @@ func (r *Run) params(s *recordedStep) (any, error) {
 	return r.fill(v)
 }
 
-// await waits for an answer. An error answer is a result like others.
+// await waits for a response. An error response is a valid result.
 func (r *Run) await(ctx context.Context, as string, answer chan json.RawMessage) error {
 	if answer == nil {
 		return fmt.Errorf("nothing was started as %q", as)
@@ -168,7 +168,7 @@ func (r *Run) raw(s *recordedStep) error {
 	}
 	if err := r.sendLine([]byte(text)); err != nil && !errors.Is(err, os.ErrClosed) {
 		select {
-		case <-r.exited: // the rest of the script goes nowhere, as it did when it was recorded
+		case <-r.exited: // the remaining steps have no effect, as in the recording
 			return nil
 		default:
 			return err

@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
 )
 
-// Options configures an agent that speaks the protocol. Provider is required, the rest has
+// Options configures an agent that speaks the protocol. Provider is required; all other fields have
 // defaults.
 type Options struct {
 	// Provider starts the sessions.
@@ -26,22 +26,22 @@ type Options struct {
 	// PrewarmDir is the directory for which a session is opened at initialize, so that session/new for it returns
 	// without delay; empty disables this.
 	PrewarmDir string
-	// ClientFiles brings the files that the agent's tools use in step with the buffers of a client that has
-	// fs/read_text_file and fs/write_text_file: unsaved text is saved before a tool uses a file, and the client writes
-	// what a tool has written. The provider must support [agent.Options].Files. Without such a provider or client,
-	// tools use only the disk.
+	// ClientFiles synchronizes the files that the agent's tools use with the buffers of a client
+	// that has fs/read_text_file and fs/write_text_file: the client saves unsaved text before a
+	// tool uses a file, and gets the text that a tool has written. The provider must support
+	// [agent.Options].Files. Without such a provider or client, tools use only the disk.
 	ClientFiles bool
-	// Remote means that sessions run on another machine, or for clients that may not look at this one: the provider
-	// checks their directories.
+	// Remote means that the sessions run on another machine, or that the clients may not access
+	// this machine's files: the provider checks the directories.
 	Remote bool
-	// AuthMethods are the ways to log in that clients with terminals are offered.
+	// AuthMethods are the login methods that are offered to clients with terminals.
 	AuthMethods []acp.AuthMethod
 	// BackgroundWait is how long the answer to a prompt waits for commands in the background that its turn has started,
 	// so that the agent's message about their end is part of a turn; 0 means 10 seconds, a negative value disables the
 	// wait. The answer always waits for subagents in the background.
 	BackgroundWait time.Duration
-	// CancelWait is how long a turn that was cancelled may take to end before its agent
-	// is stopped; 0 means 30 seconds.
+	// CancelWait is the time within which a cancelled turn must end before its agent is stopped; 0
+	// means 30 seconds.
 	CancelWait time.Duration
 	// Rest is called when neither the client nor an agent has sent a message for RestAfter (default 500 ms), for
 	// example to return memory to the system. Messages wait until it returns. It may be nil.
@@ -49,24 +49,24 @@ type Options struct {
 	RestAfter time.Duration
 	// Logger receives errors that are not sent to clients; nil discards them.
 	Logger *slog.Logger
-	// Sent sees every line that is about to be written. It must not block.
+	// Sent is called with every line before it is written. It must not block.
 	Sent func(line []byte)
 }
 
 const (
 	defaultBackgroundWait = 10 * time.Second
 	defaultCancelWait     = 30 * time.Second
-	// maxMessage limits a message of the client, in bytes, as over HTTP.
+	// maxMessage limits a message of the client, in bytes. The limit over HTTP is the same.
 	maxMessage = 16 << 20
-	// drainWait bounds how long Serve waits for handlers after the client has gone.
+	// drainWait limits how long Serve waits for handlers after the client has disconnected.
 	drainWait = time.Minute
 )
 
-// server is one conversation with a client.
+// server is one connection to a client.
 type server struct {
 	opts Options
 	conn *jsonrpc.Conn
-	ctx  context.Context // ends with the conversation
+	ctx  context.Context // ends with the connection
 	stop context.CancelFunc
 	work sync.WaitGroup // goroutines that sessions have started
 
@@ -105,7 +105,7 @@ func Serve(ctx context.Context, r io.Reader, w io.WriteCloser, opts Options) err
 		Notify:  func(ctx context.Context, m *jsonrpc.Message) { <-ready; s.notified(m) },
 		Observe: func(m *jsonrpc.Message) { <-ready; s.idle.stir(); s.observe(m) },
 		Stray: func(line string, _ *jsonrpc.Message, err error) {
-			opts.Logger.Warn("acp: a line that is not understood", "line", clip(line), "err", err)
+			opts.Logger.Warn("acp: unknown line", "line", clip(line), "err", err)
 		},
 		Panicked: func(method string, v any, stack []byte) {
 			opts.Logger.Error("acp: panic", "method", method, "value", v, "stack", string(stack))

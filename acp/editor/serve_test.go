@@ -22,16 +22,16 @@ type testClient struct {
 	conn *jsonrpc.Conn
 	id   string
 
-	sent chan struct{} // gets one for each prompt that is written
+	sent chan struct{} // receives a value for each written prompt
 
 	mu      sync.Mutex
 	updates []string
-	permit  func(params string) any // nil never answers
+	permit  func(params string) any // nil means that requests are not answered
 }
 
 const long = time.Minute
 
-// dial serves a provider to an editor with one session.
+// dial connects an editor to a provider and opens one session.
 func dial(t *testing.T, p agent.Provider, opts editor.Options) *testClient {
 	t.Helper()
 	e := connectTo(t, p, opts)
@@ -49,14 +49,14 @@ func (e *testClient) open(dir string) {
 	e.id = s.SessionID
 }
 
-// all is everything that the agent has sent.
+// all returns everything that the agent has sent.
 func (e *testClient) all() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return strings.Join(e.updates, "\n")
 }
 
-// connectTo serves a provider to an editor.
+// connectTo connects an editor to a provider.
 func connectTo(t *testing.T, p agent.Provider, opts editor.Options) *testClient {
 	t.Helper()
 	fromClient, toAgent := io.Pipe()
@@ -114,7 +114,7 @@ func (e *testClient) call(method string, params any) json.RawMessage {
 	return raw
 }
 
-// prompt begins a prompt; the function waits for its end.
+// prompt sends a prompt. The returned function waits for its end.
 func (e *testClient) prompt(text string) func() string {
 	result := make(chan string, 1)
 	go func() {
@@ -145,7 +145,7 @@ func (e *testClient) cancel() {
 	}
 }
 
-// awaitText waits until an update has a text.
+// awaitText waits until an update contains a text.
 func (e *testClient) awaitText(text string) {
 	e.t.Helper()
 	ctx, cancel := context.WithTimeout(e.t.Context(), long)
@@ -165,7 +165,7 @@ func (e *testClient) awaitText(text string) {
 	}
 }
 
-// TestCancelEndsEverything cancels a turn and the prompts that wait for it.
+// TestCancelEndsEverything checks that a cancellation ends the turn and all queued prompts.
 func TestCancelEndsEverything(t *testing.T) {
 	e := dial(t, &agenttest.Provider{}, editor.Options{})
 	first := e.prompt("wait")
@@ -222,7 +222,7 @@ func TestCancelRightAfterThePrompt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		go func() { // the pipe has no buffer: both lines are there at once for the agent
+		go func() { // the pipe has no buffer; both lines must be available to the agent at once
 			_, _ = io.WriteString(client, string(text)+"\n"+`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"`+id+`"}}`+"\n")
 		}()
 		if got := next(10 + i).Result.StopReason; got != "cancelled" {
@@ -236,7 +236,7 @@ func TestCancelRightAfterThePrompt(t *testing.T) {
 	}
 }
 
-// TestDeadAgentIsResumed kills the agent and sends another prompt.
+// TestDeadAgentIsResumed kills the agent and sends another prompt, which a new agent answers.
 func TestDeadAgentIsResumed(t *testing.T) {
 	p := &agenttest.Provider{Dir: t.TempDir()}
 	e := dial(t, p, editor.Options{})
@@ -257,7 +257,8 @@ func TestDeadAgentIsResumed(t *testing.T) {
 	}
 }
 
-// TestPermissionNeverBecomesAnAllow answers with everything except an allow.
+// TestPermissionNeverBecomesAnAllow checks that no response other than an allow option allows a
+// call.
 func TestPermissionNeverBecomesAnAllow(t *testing.T) {
 	for name, answer := range map[string]any{
 		"not offered": map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": "nope"}},
@@ -277,8 +278,8 @@ func TestPermissionNeverBecomesAnAllow(t *testing.T) {
 	}
 }
 
-// TestPrewarmed checks that a session for the prewarmed directory is opened ahead, and that a request for another
-// directory does not get it.
+// TestPrewarmed checks that a session for the configured directory is opened in advance, and that a
+// request for another directory does not get it.
 func TestPrewarmed(t *testing.T) {
 	dir := t.TempDir()
 	p := &agenttest.Provider{}
@@ -293,7 +294,7 @@ func TestPrewarmed(t *testing.T) {
 	}
 }
 
-// TestRest waits for the agent's rest after a turn, and again after the next.
+// TestRest checks that Rest is called after a turn, and again after the next one.
 func TestRest(t *testing.T) {
 	rested := make(chan struct{}, 100)
 	e := dial(t, &agenttest.Provider{}, editor.Options{Rest: func() { rested <- struct{}{} }, RestAfter: time.Millisecond})
@@ -301,7 +302,7 @@ func TestRest(t *testing.T) {
 		if got := e.prompt("say one")(); got != "end_turn" {
 			t.Fatalf("the prompt ended with %s", got)
 		}
-		for len(rested) > 0 { // of before
+		for len(rested) > 0 { // from before
 			<-rested
 		}
 		e.call("session/list", map[string]any{})

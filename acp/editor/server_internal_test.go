@@ -19,7 +19,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
 )
 
-// peer is a client with buffers of files, connected with a server.
+// peer is a client with file buffers that is connected to a server.
 type peer struct {
 	srv *server
 
@@ -70,12 +70,12 @@ func newPeer(t *testing.T) *peer {
 	return p
 }
 
-// TestClientFiles_after checks that the editor gets the text that a tool has written, unless the user has typed
-// meanwhile.
+// TestClientFiles_after checks that the editor gets the text that a tool has written, unless the
+// user has changed the buffer meanwhile.
 func TestClientFiles_after(t *testing.T) {
 	for name, c := range map[string]struct {
-		before      bool   // the tool's use was announced
-		typed, want string // meanwhile, and in the buffer at the end
+		before      bool   // Before was called for the file
+		typed, want string // typed meanwhile, and in the buffer at the end
 	}{
 		"nothing typed":       {true, "saved", "of the tool"},
 		"typed":               {true, "typed", "typed"},
@@ -124,9 +124,9 @@ func TestTitle(t *testing.T) {
 			p := newPeer(t)
 			s := newSession(p.srv, "s", agent.Options{})
 			if prompt == "" {
-				s.title([]acp.ContentBlock{{Value: &acp.ImageContent{}}}) // it names nothing, and neither does a later prompt
+				s.title([]acp.ContentBlock{{Value: &acp.ImageContent{}}}) // this prompt gives no title, and neither does a later one
 			}
-			for range 2 { // the second prompt changes nothing
+			for range 2 { // the second prompt has no effect
 				s.title([]acp.ContentBlock{{Value: &acp.TextContent{Text: prompt}}})
 			}
 			if err := p.srv.conn.Notify(t.Context(), "end", map[string]any{}); err != nil {
@@ -222,7 +222,7 @@ func TestCancelPrompt(t *testing.T) {
 			}
 			s.queue = []*prompt{one}
 			s.cancel()
-			s.cancel() // a second one changes nothing
+			s.cancel() // a second call has no effect
 			over := false
 			select {
 			case <-one.over:
@@ -278,8 +278,8 @@ func (b brokenHistory) Load(context.Context, string, agent.HistoryPage) (agent.H
 	}}, nil
 }
 
-// TestResume_fails checks that an agent which was started for a session is ended if its history cannot
-// be shown.
+// TestResume_fails checks that an agent that was started for a session is ended if its history
+// cannot be shown.
 func TestResume_fails(t *testing.T) {
 	broken := errors.New("the history breaks off")
 	for name, c := range map[string]struct{ breaks, fails error }{"the history": {broken, nil}, "the agent": {nil, broken}, "both": {broken, broken}} {

@@ -73,8 +73,8 @@ func serveAgent(t *testing.T, name, dir string, env []string) string {
 	return ""
 }
 
-// TestServer connects an editor to a session of a server. Another viewer sees the same, and the session still exists
-// when the editor reconnects.
+// TestServer connects an editor to a session of a server. Another viewer sees the same
+// conversation, and the session still exists when the editor reconnects.
 func TestServer(t *testing.T) {
 	t.Parallel()
 	begin(t)
@@ -146,8 +146,9 @@ func turn(t *testing.T, ctx context.Context, s agent.Session, prompt string) (te
 	return ""
 }
 
-// TestServerModes connects editors to a session of a server with the real CLI. An editor that resumes or loads the
-// session gets the settings of another editor, and a copy is a separate session.
+// TestServerModes connects editors to a session of a server with the real CLI. An editor that
+// resumes or loads the session gets the settings that another editor has made, and a copy is a
+// separate session.
 func TestServerModes(t *testing.T) {
 	t.Parallel()
 	begin(t)
@@ -156,7 +157,7 @@ func TestServerModes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	link := filepath.Join(t.TempDir(), "claude") // the server looks for it in PATH
+	link := filepath.Join(t.TempDir(), "claude") // the server searches PATH
 	if err := os.Symlink(e2e.CLI(t), link); err != nil {
 		t.Fatal(err)
 	}

@@ -13,25 +13,25 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// session is a session that a client has opened. Its agent can die and be started again.
+// session is a session that a client has opened. If its agent dies, it is started again.
 type session struct {
 	srv  *server
 	id   string
 	opts agent.Options
 
 	mu       sync.Mutex
-	live     agent.Session // nil when the agent has ended
-	agentID  string        // the agent's own id, for resuming
-	loop     chan struct{} // closed when the events of live have been dealt with
+	live     agent.Session // nil after the agent has ended
+	agentID  string        // the agent's session id, for resuming
+	loop     chan struct{} // closed when all events of live were processed
 	mapper   *Mapper
 	config   config
-	queue    []*prompt // prompts that have no answer, the running one first
-	turnBy   string    // who began the turn that runs; empty between turns
-	turnOf   string    // the prompt of the turn that runs
+	queue    []*prompt // unanswered prompts; the first one is running
+	turnBy   string    // the origin of the running turn; "" between turns
+	turnOf   string    // the prompt of the running turn
 	shared   shared
 	followUp followUp // whether the agent will report the end of a task
 	asks     map[string]context.CancelFunc
-	titled   bool // it has a title, or will not be given one
+	titled   bool // it has a title, or must not get one
 	closed   bool
 }
 
@@ -42,7 +42,7 @@ func newSession(s *server, id string, o agent.Options) *session {
 	}
 }
 
-// attach begins to show the events of an agent.
+// attach starts showing the events of an agent.
 func (s *session) attach(live agent.Session) {
 	loop := make(chan struct{})
 	s.mu.Lock()
@@ -71,7 +71,7 @@ func (s *session) follow(live agent.Session) {
 		s.agentID = live.ID()
 	}
 	closed := s.closed
-	var all []*prompt // those that are given to the agent from now on notice it themselves
+	var all []*prompt // prompts that are sent later detect the end themselves
 	for _, p := range s.queue {
 		if p.accepted {
 			all = append(all, p)
@@ -100,7 +100,7 @@ func (s *session) follow(live agent.Session) {
 	}
 }
 
-// event shows one event and acts on it.
+// event shows one event and updates the session.
 func (s *session) event(live agent.Session, ev event.Event) {
 	s.srv.idle.stir()
 	s.mu.Lock()
@@ -147,14 +147,14 @@ func (s *session) send(u Update) {
 	}
 }
 
-// ask runs a question to the client until it is answered or withdrawn.
+// ask sends a question to the client and waits until it is answered or withdrawn.
 func (s *session) ask(requestID string, f func(ctx context.Context)) {
 	ctx, cancel := context.WithCancel(s.srv.ctx)
 	s.mu.Lock()
 	if s.asks[requestID] != nil {
 		s.mu.Unlock()
 		cancel()
-		return // the client has the request; updates of its call tell it the rest
+		return // the client already has the request; updates of its call add the details
 	}
 	s.asks[requestID] = cancel
 	s.mu.Unlock()
@@ -200,7 +200,7 @@ func (s *session) announce() {
 	}
 }
 
-// agentOf returns the session's agent and starts it again if it has ended.
+// agentOf returns the session's agent, and starts it again if it has ended.
 func (s *session) agentOf(ctx context.Context) (agent.Session, error) {
 	s.mu.Lock()
 	live, loop, id, closed := s.live, s.loop, s.agentID, s.closed
@@ -217,7 +217,7 @@ func (s *session) agentOf(ctx context.Context) (agent.Session, error) {
 		return nil, fmt.Errorf("%w: the agent has ended, and its sessions cannot be continued", agent.ErrUnsupported)
 	}
 	live, err := resumer.Resume(ctx, id, s.opts)
-	if errors.Is(err, agent.ErrNotFound) { // it died before its first turn: there is nothing to lose
+	if errors.Is(err, agent.ErrNotFound) { // the agent has died before its first turn, so nothing is lost
 		o := s.opts
 		o.ID = id
 		live, err = s.srv.opts.Provider.Open(ctx, o)
@@ -236,7 +236,7 @@ func (s *session) agentOf(ctx context.Context) (agent.Session, error) {
 	return live, nil
 }
 
-// restore applies the client's choices to an agent that was started again.
+// restore applies the client's settings to a restarted agent.
 func (s *session) restore(ctx context.Context, live agent.Session) {
 	s.mu.Lock()
 	mode := s.config.mode

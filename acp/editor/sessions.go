@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// sessionRequest has the fields that the requests to open a session share.
+// sessionRequest has the common members of the requests that open a session.
 type sessionRequest struct {
 	id          string // of the session to load, resume or fork
 	cwd         string
@@ -25,7 +25,7 @@ type sessionRequest struct {
 	meta        map[string]json.RawMessage
 }
 
-// options are an agent's options for a request.
+// options returns the agent's options for a request.
 func (s *server) options(r *sessionRequest) (agent.Options, error) {
 	o := s.opts.Session
 	if err := s.checkDir(r.cwd); err != nil {
@@ -73,14 +73,14 @@ func (s *server) options(r *sessionRequest) (agent.Options, error) {
 	return o, nil
 }
 
-// mcpServers are the client's servers in the form of the agent's configuration.
+// mcpServers converts the client's servers to the form of the agent's configuration.
 func mcpServers(list []acp.MCPServer) (map[string]json.RawMessage, error) {
 	servers := map[string]json.RawMessage{}
 	for _, one := range list {
 		var name string
 		var config map[string]any
 		value := one.Value
-		if one.Type == "stdio" { // as version 2 has it
+		if one.Type == "stdio" { // version 2 has this form
 			stdio := new(acp.MCPServerStdio)
 			text, err := jsonwire.Marshal(one.Extra)
 			if err == nil {
@@ -160,7 +160,7 @@ func (s *server) add(id string, live agent.Session, o agent.Options) (*session, 
 	return s.addMapped(id, live, o, nil)
 }
 
-// addMapped is add with the mapper that has replayed the session; nil is a new one.
+// addMapped is like add with the mapper that has replayed the session; nil means a new mapper.
 func (s *server) addMapped(id string, live agent.Session, o agent.Options, m *Mapper) (*session, error) {
 	one := newSession(s, id, o)
 	if m != nil {
@@ -210,7 +210,7 @@ func (s *server) resumeSession(ctx context.Context, p *acp.ResumeSessionRequest)
 	return &jsonrpc.Then{Result: &acp.ResumeSessionResponse{Modes: modes, ConfigOptions: acp.Some(options)}, Do: one.announce}, nil
 }
 
-// resume continues a session; with replay its history is sent while its agent starts.
+// resume continues a session. With replay it sends the history while the agent starts.
 func (s *server) resume(ctx context.Context, r *sessionRequest, replay bool) (*session, error) {
 	resumer, ok := s.opts.Provider.(agent.Resumer)
 	if !ok {
@@ -260,7 +260,7 @@ func (s *server) resume(ctx context.Context, r *sessionRequest, replay bool) (*s
 	return one, err
 }
 
-// exists fails if the provider's history does not have a session.
+// exists returns an error if the provider's history does not contain a session.
 func (s *server) exists(ctx context.Context, id string) error {
 	keeper, ok := s.opts.Provider.(agent.HistoryKeeper)
 	if !ok {
@@ -325,7 +325,7 @@ func (s *server) forkSession(ctx context.Context, p *acp.ForkSessionRequest) (an
 	return &jsonrpc.Then{Result: &acp.ForkSessionResponse{SessionID: acp.SessionID(one.id), Modes: modes, ConfigOptions: acp.Some(options)}, Do: one.announce}, nil
 }
 
-// history is the provider's, or an error.
+// history returns the provider's history, or an error if it has none.
 func (s *server) history() (agent.History, error) {
 	if keeper, ok := s.opts.Provider.(agent.HistoryKeeper); ok {
 		return keeper.History(), nil
@@ -345,7 +345,7 @@ func (s *server) listSessions(ctx context.Context, p *acp.ListSessionsRequest) (
 	out := &acp.ListSessionsResponse{Sessions: []acp.SessionInfo{}}
 	for _, info := range list {
 		if info.Dir == "" {
-			continue // a session needs a directory to be loaded
+			continue // a session without a directory cannot be loaded
 		}
 		row := acp.SessionInfo{SessionID: acp.SessionID(info.ID), CWD: info.Dir}
 		for _, title := range []string{info.CustomTitle, info.Summary, info.FirstPrompt} {
@@ -367,7 +367,7 @@ func (s *server) deleteSession(ctx context.Context, p *acp.DeleteSessionRequest)
 	if err != nil {
 		return nil, err
 	}
-	if !s.joins() { // an agent that runs here must end first
+	if !s.joins() { // an agent of this process must end first
 		s.end(string(p.SessionID))
 	}
 	if err := h.Delete(ctx, string(p.SessionID)); err != nil && !errors.Is(err, agent.ErrNotFound) {
@@ -378,7 +378,7 @@ func (s *server) deleteSession(ctx context.Context, p *acp.DeleteSessionRequest)
 }
 
 func (s *server) closeSession(_ context.Context, p *acp.CloseSessionRequest) (any, error) {
-	s.end(string(p.SessionID)) // one that is closed already is no error
+	s.end(string(p.SessionID)) // it is not an error if the session is closed already
 	return &acp.CloseSessionResponse{}, nil
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// stopReason returns why a turn ended, or the error that ended it. kind is the agent's name for the last error of the
-// turn, or "".
+// stopReason returns the stop reason of a turn, or its error. kind is the agent's name for the last
+// error of the turn, or "".
 func stopReason(r *event.ResultMessage, kind string) (acp.StopReason, *jsonrpc.Error) {
 	switch {
 	case r.TerminalReason == "aborted_streaming" || r.TerminalReason == "aborted_tools":
@@ -37,8 +37,8 @@ func stopReason(r *event.ResultMessage, kind string) (acp.StopReason, *jsonrpc.E
 	return "", &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "Internal error: " + text, Data: errorData(r, kind)}
 }
 
-// needsLogin reports whether the text of an error asks for a login: that of a CLI whose login has expired has another kind, and
-// other agents report it in words only.
+// needsLogin reports whether the text of an error requests a login. This is needed because a CLI
+// reports an expired login with another kind, and other agents report it only in the text.
 func needsLogin(r *event.ResultMessage) bool {
 	text := cmp.Or(r.Result, strings.Join(r.Errors, "; "))
 	return strings.Contains(text, "Run /login") || strings.Contains(text, "run /login") || strings.HasPrefix(text, agent.ErrAuth.Error())
@@ -57,7 +57,7 @@ func errorData(r *event.ResultMessage, kind string) json.RawMessage {
 	}
 	text, err := jsonwire.Marshal(data)
 	if err != nil {
-		return nil // texts and numbers
+		return nil // texts and numbers can be encoded
 	}
 	return text
 }

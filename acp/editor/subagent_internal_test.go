@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
 )
 
-// delegating is an agent with a subagent that waits for permission until its task is stopped.
+// delegating is an agent with a subagent that waits for a permission until its task is stopped.
 type delegating struct {
 	faulty
 	events  chan event.Event
@@ -43,8 +43,8 @@ func (a *delegating) Answer(context.Context, string, agent.Answer) error { retur
 
 func (a *delegating) Close() error { return nil }
 
-// TestCancel_subagent checks that the request of a subagent appears in the subagent's session, that cancelling this
-// session stops the task, and that the session ends with its agent.
+// TestCancel_subagent checks that the permission request of a subagent appears in the subagent's
+// session, that cancelling this session stops the task, and that the session ends with its agent.
 func TestCancel_subagent(t *testing.T) {
 	p := newPeer(t)
 	asked := make(chan string, 1)
@@ -88,7 +88,7 @@ func TestCancel_subagent(t *testing.T) {
 	if !strings.Contains(last, `"sessionId":"s"`) || !strings.Contains(last, `"sessionId":"child"`) || !strings.Contains(last, `"cancelled"`) {
 		t.Errorf("the subagent ends with %s", last)
 	}
-	cancel("child") // it has ended
+	cancel("child") // the subagent has ended
 	p.srv.work.Wait()
 	if len(a.stopped) != 0 {
 		t.Error("a task that has ended is stopped")

@@ -74,7 +74,8 @@ func read(parent, id string) event.Event {
 	return &event.ToolStart{Header: event.Header{ParentToolUseID: parent}, ToolUseID: id, Name: "Read", Block: event.JSON(`{"type":"tool_use","id":"` + id + `","name":"Read","input":{}}`)}
 }
 
-// TestMapper_subagentSessions checks that a client with subagent sessions is shown each subagent as a session.
+// TestMapper_subagentSessions checks that a client with subagent sessions gets a session for each
+// subagent.
 func TestMapper_subagentSessions(t *testing.T) {
 	begin := []string{": subagent_update c kind running can be stopped", ": session_message s>c look", "c: session_message s>c look"}
 	idle := func(reason string) string { return ": subagent_update c idle " + reason }

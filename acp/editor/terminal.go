@@ -10,10 +10,11 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// A client with _meta.terminal_output draws a terminal for a command that the agent runs itself. It is an extension of
-// the reference adapter: terminal_info begins the terminal, terminal_output adds to it and terminal_exit ends it.
+// A client with _meta.terminal_output draws a terminal for a command that the agent itself runs. It
+// is an extension of the reference adapter: terminal_info begins the terminal, terminal_output adds
+// output and terminal_exit ends it.
 
-// terminalMeta is a member of _meta with the id of a terminal and pairs of names and values.
+// terminalMeta returns a member of _meta with the id of a terminal, and pairs of names and values.
 func terminalMeta(id string, pairs ...any) json.RawMessage {
 	members := map[string]any{"terminal_id": id}
 	for i := 0; i < len(pairs); i += 2 {
@@ -21,7 +22,7 @@ func terminalMeta(id string, pairs ...any) json.RawMessage {
 	}
 	raw, err := jsonwire.Marshal(members)
 	if err != nil {
-		return json.RawMessage("{}") // texts and numbers
+		return json.RawMessage("{}") // texts and numbers can be encoded
 	}
 	return raw
 }
@@ -47,23 +48,23 @@ func (t *toolCall) exit(u *acp.ToolCallUpdate, output string, failed bool) {
 	u.Meta["terminal_exit"] = terminalMeta(t.id, "exit_code", code, "signal", nil)
 }
 
-// exitCode begins the result of a command that failed, before its number.
+// exitCode is the text before the exit code in the result of a failed command.
 const exitCode = "Exit code "
 
 // output is the output of a running command so far.
 type output struct {
 	text  string
-	shown int // how many bytes of it the client was shown
+	shown int // number of bytes that the client was shown
 }
 
 const (
-	maxOutput  = 256 << 10 // no more is shown before the command ends
-	smooth     = 2 << 10   // until then each piece is shown
-	outputStep = 1 << 10   // later so much at a time
-	maxTail    = 4 << 10   // the end of the output that a client without terminals is shown
+	maxOutput  = 256 << 10 // maximum that is shown before the command ends
+	smooth     = 2 << 10   // up to this size every piece is shown
+	outputStep = 1 << 10   // afterwards the output is shown in steps of this size
+	maxTail    = 4 << 10   // size of the shown end of the output, for clients without terminals
 )
 
-// add adds a piece and reports whether it is to be shown.
+// add adds a piece and reports whether to show the output.
 func (o *output) add(piece string) bool {
 	if piece == "" || len(o.text)+len(piece) > maxOutput {
 		return false
@@ -72,7 +73,7 @@ func (o *output) add(piece string) bool {
 	return len(o.text) <= smooth || len(o.text)-o.shown >= outputStep
 }
 
-// rest returns the part of the whole output that was not shown.
+// rest returns the part of the complete output that was not shown.
 func (o *output) rest(whole string) string {
 	shown := o.text[:o.shown]
 	if whole == "" {
@@ -82,7 +83,7 @@ func (o *output) rest(whole string) string {
 		return more
 	}
 	if shown = strings.TrimRight(shown, "\n"); strings.HasSuffix(shown, strings.TrimRight(whole, "\n")) {
-		return "" // the result is trimmed, or only the end of the output
+		return "" // the result is trimmed, or is only the end of the output
 	}
 	more, ok := strings.CutPrefix(whole, shown)
 	if !ok {
@@ -103,8 +104,8 @@ func (o *output) tail() string {
 	return "…\n" + strings.ToValidUTF8(end, "")
 }
 
-// printed shows new output of a running command: in its terminal, or as the content of the call until its result
-// replaces it.
+// printed shows new output of a running command: in its terminal, or as the content of the call
+// until the result replaces it.
 func (m *Mapper) printed(t *toolCall, piece string) {
 	if t.done || !t.output.add(piece) {
 		return

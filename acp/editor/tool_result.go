@@ -9,15 +9,15 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// result is the end of a tool call as it is shown.
+// result is the shown result of a tool call.
 type result struct {
 	title   string
-	content []acp.ToolCallContent // nil leaves the shown content
+	content []acp.ToolCallContent // nil keeps the shown content
 	raw     json.RawMessage
-	text    string // what it put out
+	text    string // the output
 }
 
-// resultOf returns the part of a result that users see, without the agent's texts for its model.
+// resultOf returns the part of a result that users see. It omits the agent's texts for its model.
 func resultOf(t *toolCall, ev *event.ToolComplete) result {
 	blocks := resultBlocks(ev.Content)
 	text := cleanResult(t, joinText(blocks), ev)
@@ -27,7 +27,7 @@ func resultOf(t *toolCall, ev *event.ToolComplete) result {
 		return r
 	}
 	if !ev.IsError && isEdit(t.name) {
-		return r // the diff says it
+		return r // the diff contains it
 	}
 	switch {
 	case text != "":
@@ -41,7 +41,7 @@ func resultOf(t *toolCall, ev *event.ToolComplete) result {
 		}
 	}
 	if diffs := t.diffs(ev); len(r.content) > 0 && len(diffs) > 0 {
-		r.content = append(diffs, r.content...) // the client replaces what it shows
+		r.content = append(diffs, r.content...) // because the client replaces the shown content
 	} else if len(diffs) > 0 {
 		r.content = diffs
 	}
@@ -61,7 +61,7 @@ func isEdit(name string) bool {
 	return name == "Edit" || name == "Write" || name == "MultiEdit" || name == "fileChange"
 }
 
-// resultBlocks are the blocks of a result, which can be one text.
+// resultBlocks returns the blocks of a result, which may be a single text.
 func resultBlocks(content event.JSON) []event.Content {
 	if content == "" {
 		return nil
@@ -86,7 +86,7 @@ func joinText(blocks []event.Content) string {
 	return strings.Join(texts, "\n")
 }
 
-// rawResult is the result as data: as it was, unless it has words for the model.
+// rawResult returns the raw result. It is unchanged unless it contains text for the model.
 func rawResult(content event.JSON, text, clean string) json.RawMessage {
 	if text != clean || content == "" {
 		return rawText(clean)
@@ -119,7 +119,8 @@ func fence(language, text string) string {
 // noOutput is the text for the model if a command has no output.
 const noOutput = "(Bash completed with no output)"
 
-// forModel is the start of the CLI's text to its model about a call that was stopped or refused.
+// forModel is the beginning of the CLI's text for its model about a call that was stopped or
+// refused.
 const forModel = "The user doesn't want to "
 
 // cleanResult removes the CLI's texts for its model.
@@ -188,7 +189,7 @@ func cleanAgent(text string, ev *event.ToolComplete) string {
 	return text
 }
 
-// trimLastLine takes away the number of an empty last line of a file.
+// trimLastLine removes the number of an empty last line of a file.
 func trimLastLine(text string) string {
 	i := strings.LastIndexByte(text, '\n')
 	if i < 0 {

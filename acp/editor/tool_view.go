@@ -18,7 +18,7 @@ type view struct {
 	locations []acp.ToolCallLocation
 }
 
-// input gives the members of a tool's input.
+// input holds the members of a tool's input.
 type input event.JSON
 
 func (in input) str(name string) string {
@@ -33,7 +33,7 @@ func (in input) isTrue(name string) bool {
 	return j == "true"
 }
 
-// views describe the calls of known tools to people. Others show their name.
+// views describe the calls of known tools. Calls of other tools show the tool's name.
 var views = map[string]func(in input, dir string) view{
 	"Bash": viewBash, "Read": viewRead, "Edit": viewEdit, "Write": viewWrite, "Glob": viewGlob, "Grep": viewGrep,
 	"WebFetch": viewFetch, "WebSearch": viewSearch, "Agent": viewAgent, "Task": viewAgent, "ExitPlanMode": viewPlan, "AskUserQuestion": viewQuestion,
@@ -41,7 +41,7 @@ var views = map[string]func(in input, dir string) view{
 	"EnterPlanMode": func(input, string) view { return view{title: "EnterPlanMode", kind: acp.ToolKindSwitchMode} },
 }
 
-// viewOf returns the display of a tool call with the input that is known so far.
+// viewOf returns the display of a tool call with its input so far.
 func viewOf(name string, in event.JSON, dir string) view {
 	if f := views[name]; f != nil {
 		return f(input(in), dir)
@@ -50,7 +50,7 @@ func viewOf(name string, in event.JSON, dir string) view {
 	return view{title: name, kind: acp.ToolKindOther}
 }
 
-// shortPath is a path as it is shown: relative to the working directory where it is below.
+// shortPath returns a path for display: relative if it is below the working directory.
 func shortPath(path, dir string) string {
 	if dir != "" {
 		if rel, err := filepath.Rel(dir, path); err == nil && rel != "." && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
@@ -60,7 +60,8 @@ func shortPath(path, dir string) string {
 	return path
 }
 
-// location names a file that a call touches, if the path is absolute as it has to be.
+// location returns the location of a file that a call uses. It returns none unless the path is
+// absolute, which the protocol requires.
 func location(path, dir string, line int64) []acp.ToolCallLocation {
 	if path == "" {
 		return []acp.ToolCallLocation{}
@@ -143,8 +144,8 @@ func viewWrite(in input, dir string) view {
 	return v
 }
 
-// viewChanges shows a patch of Codex: a diff for each hunk, the whole of a file that is new or
-// deleted.
+// viewChanges shows a patch of Codex: a diff for each hunk, and the complete text of a new or
+// deleted file.
 func viewChanges(in input, dir string) view {
 	v := view{title: "Edit", kind: acp.ToolKindEdit, locations: []acp.ToolCallLocation{}}
 	changes, _ := event.JSON(in).Member("changes")
@@ -173,7 +174,7 @@ func viewChanges(in input, dir string) view {
 	return v
 }
 
-// unified are the hunks of a unified diff, without its counts.
+// unified returns the hunks of a unified diff, without their line numbers.
 func unified(diff string) (hunks []event.Hunk) {
 	for line := range strings.Lines(diff) {
 		if strings.HasPrefix(line, "@@") {

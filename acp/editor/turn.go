@@ -26,25 +26,25 @@ type outcome struct {
 type prompt struct {
 	session *session
 	uuid    string
-	turn    chan struct{} // closed when it is the first of the queue
+	turn    chan struct{} // closed when it is the first in the queue
 	once    sync.Once
 	over    chan struct{} // closed when result is set
 	result  outcome
-	again   chan struct{} // gets one when it must be given to the agent again
+	again   chan struct{} // receives a value when the prompt must be sent again
 
-	sent      bool // the agent has it, or is being given it
-	accepted  bool // the agent has it
-	shown     bool // the agent has said or done something since
-	repeated  bool // it was given to the agent again
+	sent      bool // it was sent to the agent, or is being sent
+	accepted  bool // the agent has accepted it
+	shown     bool // it has had a visible effect since
+	repeated  bool // it was sent again
 	cancelled bool
-	waiting   bool        // it is in the queue of a session elsewhere
+	waiting   bool        // it is in the queue of a session that runs elsewhere
 	begun     bool        // its turn has begun
-	removed   *time.Timer // ends it if it left the queue without a turn
-	held      *outcome    // it is over but for work in the background
+	removed   *time.Timer // ends the prompt if it left the queue without a turn
+	held      *outcome    // its outcome, while it still waits for background work
 	timer     *time.Timer
 }
 
-// finish gives a prompt its outcome; the first counts.
+// finish sets the outcome of a prompt; only the first call has an effect.
 func (p *prompt) finish(o outcome) {
 	p.once.Do(func() {
 		p.result = o
@@ -52,8 +52,8 @@ func (p *prompt) finish(o outcome) {
 	})
 }
 
-// observe queues a prompt in the order of arrival, so that a cancellation that follows it
-// finds it even if its handler has not begun.
+// observe queues prompts in the order of their arrival, so that a later cancellation finds a prompt
+// even if its handler has not begun.
 func (s *server) observe(m *jsonrpc.Message) {
 	if !m.IsRequest() || m.Method != acp.MethodSessionPrompt {
 		return
@@ -107,7 +107,7 @@ func (p *prompt) leave() {
 	}
 }
 
-// prompt answers session/prompt of version 1 when the turn has ended.
+// prompt responds to session/prompt of version 1 when the turn has ended.
 func (s *server) prompt(ctx context.Context, m *jsonrpc.Message) (any, error) {
 	entry, params, err := s.admitted(m)
 	if err != nil {
@@ -178,7 +178,8 @@ func (s *server) admitted(m *jsonrpc.Message) (*prompt, *acp.PromptRequest, erro
 	return entry, params, nil
 }
 
-// run waits for its turn, gives the prompt to the agent and waits for the end of the turn.
+// run waits until the prompt is first in the queue, sends it to the agent and waits for the end of
+// the turn.
 func (p *prompt) run(ctx context.Context, input []json.RawMessage) outcome {
 	select {
 	case <-p.turn:
@@ -198,7 +199,7 @@ func (p *prompt) run(ctx context.Context, input []json.RawMessage) outcome {
 		case <-p.over:
 			return p.result
 		case <-p.again:
-		case <-ctx.Done(): // the client took the request back, or has gone
+		case <-ctx.Done(): // the client has cancelled the request or disconnected
 			if p.session.abandoned() {
 				return outcome{reason: acp.StopReasonCancelled}
 			}
@@ -209,7 +210,7 @@ func (p *prompt) run(ctx context.Context, input []json.RawMessage) outcome {
 	}
 }
 
-// send gives the prompt to the agent, once more if the agent is found dead.
+// send sends the prompt to the agent. It sends it once more if the agent has died.
 func (p *prompt) send(ctx context.Context, input []json.RawMessage) error {
 	s := p.session
 	for try := 0; ; try++ {
@@ -243,7 +244,8 @@ func (p *prompt) send(ctx context.Context, input []json.RawMessage) error {
 	}
 }
 
-// setAccepted records that the agent has the prompt. An agent that has ended meanwhile will not answer it.
+// setAccepted records that the agent has accepted the prompt. If the agent has ended since, no
+// answer will follow.
 func (p *prompt) setAccepted(live agent.Session) {
 	s := p.session
 	s.mu.Lock()
@@ -255,12 +257,12 @@ func (p *prompt) setAccepted(live agent.Session) {
 		p.finish(outcome{reason: acp.StopReasonCancelled})
 	case gone:
 		p.orphaned(nil)
-	case cancelled: // while it was being given
+	case cancelled: // during the call
 		s.srv.work.Go(func() { s.interrupt(p, live) })
 	}
 }
 
-// lost waits until the end of an agent has been dealt with.
+// lost waits until the end of an agent was processed.
 func (s *session) lost(live agent.Session) {
 	s.mu.Lock()
 	loop, same := s.loop, s.live == live
@@ -291,7 +293,7 @@ func (s *session) ended(ev *event.ResultMessage) {
 	if len(s.queue) > 0 && s.queue[0].sent {
 		p = s.queue[0]
 	}
-	if p == nil || p.held == nil && (by == event.ByTask || by == event.ByAgent || of != "" && of != p.uuid || s.shared.on && !p.begun) { // a turn of another's
+	if p == nil || p.held == nil && (by == event.ByTask || by == event.ByAgent || of != "" && of != p.uuid || s.shared.on && !p.begun) { // the turn belongs to another origin
 		s.mu.Unlock()
 		if p == nil {
 			s.state2("idle", string(reason))
@@ -313,8 +315,8 @@ func (s *session) ended(ev *event.ResultMessage) {
 	s.settle(!more)
 }
 
-// settle answers the prompt of the ended turn, unless it must wait for work in the background. afterTurn reports that a
-// turn has just ended.
+// settle responds to the prompt of an ended turn, unless it must wait for background work.
+// afterTurn reports that a turn has just ended.
 func (s *session) settle(afterTurn bool) {
 	s.mu.Lock()
 	if len(s.queue) == 0 || s.queue[0].held == nil {
@@ -339,13 +341,13 @@ func (s *session) settle(afterTurn bool) {
 	}
 }
 
-// cancel stops the turn that runs and all prompts that wait.
+// cancel stops the running turn and all queued prompts.
 func (s *session) cancel() {
 	s.mu.Lock()
 	all := append([]*prompt(nil), s.queue...)
 	live, others := s.live, s.shared.on && s.shared.busy
 	if len(all) > 0 && all[0].accepted && (s.turnOf == "" || s.turnOf == all[0].uuid) {
-		others = false // the turn of the prompt that is cancelled
+		others = false // the turn belongs to the cancelled prompt
 	}
 	s.mu.Unlock()
 	if others && live != nil {
@@ -372,7 +374,7 @@ func (s *session) cancelPrompt(p *prompt) {
 	}
 }
 
-// interrupt stops a turn. An agent that does not end it in time is ended.
+// interrupt stops a turn. If the agent does not end the turn in time, interrupt ends the agent.
 func (s *session) interrupt(p *prompt, live agent.Session) {
 	wait := s.srv.opts.CancelWait
 	if wait == 0 {
@@ -420,7 +422,7 @@ func (s *server) steer(ctx context.Context, p *acp.PromptRequest) (any, error) {
 	return map[string]string{"outcome": "injected"}, nil
 }
 
-// usageOf is the usage of a turn.
+// usageOf returns the usage of a turn.
 func usageOf(j event.JSON) *acp.Usage {
 	if j == "" {
 		return nil

@@ -67,10 +67,10 @@ func (a *faulty) Close() error {
 // faultyProvider starts agents that fail on demand.
 type faultyProvider struct {
 	agent.Provider
-	sends               []error // of the prompts, one after the other
+	sends               []error // errors for the prompts, in order
 	resume, open, close error
 	delivered           agent.Delivery
-	unknown             error // of Delivered
+	unknown             error // returned by Delivered
 
 	mu    sync.Mutex
 	notes []string
@@ -111,15 +111,15 @@ func (o onlyOpens) Open(ctx context.Context, opts agent.Options) (agent.Session,
 	return o.p.Open(ctx, opts)
 }
 
-// TestSend sends a prompt to an agent that refuses it, is dead, or cannot be started again. The prompt is sent at most
-// twice and never after a cancellation, and the client gets the cause as the error.
+// TestSend sends a prompt to an agent that refuses it, has died, or cannot be restarted. The prompt
+// is sent at most twice and never after a cancellation, and the client gets the error.
 func TestSend(t *testing.T) {
 	broken := errors.New("broken")
 	for name, c := range map[string]struct {
-		sends      []error // of the agent
-		resume     error   // of the provider
+		sends      []error // errors of the agent
+		resume     error   // error of the provider
 		open       error
-		live       bool // an agent runs
+		live       bool // an agent is running
 		mode       string
 		cancelled  bool
 		noResume   bool
@@ -190,15 +190,15 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// TestOrphaned checks a prompt of an agent that has died, in each state. The prompt is sent again only if it had no
-// visible effect, is missing in the session's files, and was sent only once.
+// TestOrphaned checks a prompt whose agent has died, in each state. The prompt is sent again only
+// if it had no visible effect, is missing in the session's files, and was sent only once.
 func TestOrphaned(t *testing.T) {
 	for name, c := range map[string]struct {
 		delivered                                agent.Delivery
 		unknown                                  error
 		held, shown, repeated, cancelled, closed bool
 		again                                    bool
-		want                                     string // reason, or the kind of the error
+		want                                     string // the stop reason, or the kind of the error
 	}{
 		"lost":                    {again: true},
 		"written down":            {delivered: agent.Delivered, want: "agent_exited"},
@@ -245,7 +245,7 @@ func TestOrphaned(t *testing.T) {
 	}
 }
 
-// TestTaken checks a prompt that the agent took while something else happened.
+// TestTaken checks a prompt that the agent accepts at the same time as another event.
 func TestTaken(t *testing.T) {
 	for name, c := range map[string]struct {
 		gone, closed, cancelled bool
@@ -266,7 +266,7 @@ func TestTaken(t *testing.T) {
 		p.sent, p.cancelled, s.closed = true, c.cancelled, c.closed
 		p.setAccepted(live)
 		if c.cancelled {
-			p.finish(outcome{}) // as the interrupt makes it
+			p.finish(outcome{}) // as an interrupt does
 		}
 		peer.srv.work.Wait()
 		got := strings.Join(provider.notes, "|")
@@ -280,7 +280,8 @@ func TestTaken(t *testing.T) {
 	}
 }
 
-// TestInterrupt_deaf checks that an agent which does not end its turn in time is ended, and the prompt with it.
+// TestInterrupt_deaf checks that an agent that does not end its turn in time is ended, together
+// with the prompt.
 func TestInterrupt_deaf(t *testing.T) {
 	peer := newPeer(t)
 	provider := &faultyProvider{}
@@ -308,8 +309,8 @@ func TestInterrupt_deaf(t *testing.T) {
 	}
 }
 
-// TestQueue checks that prompts begin in order, one at a time, and that removing a prompt from the middle of the queue
-// starts no other.
+// TestQueue checks that prompts begin in order, one at a time, and that removing a prompt from the
+// middle of the queue starts no other one.
 func TestQueue(t *testing.T) {
 	s := newSession(newPeer(t).srv, "s", agent.Options{})
 	a, b, c := s.enqueue(), s.enqueue(), s.enqueue()
@@ -339,8 +340,8 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// TestSettle checks that the prompt of an ended turn is answered immediately, unless it waits for work in the
-// background.
+// TestSettle checks that the prompt of an ended turn is answered immediately, unless it waits for
+// background work.
 func TestSettle(t *testing.T) {
 	task := []event.Event{
 		&event.ToolStart{Header: event.Header{MessageID: "m"}, ToolUseID: "1", Name: "Bash"}, &event.ToolInputComplete{ToolUseID: "1", Input: `{"command":"ls"}`},
@@ -427,14 +428,14 @@ func TestSteer(t *testing.T) {
 	}
 }
 
-// TestClientFiles_before checks which text a tool finds, for each answer of the client: the unsaved one only if it was saved, and a text that is not known to be older
-// is never overwritten.
+// TestClientFiles_before checks the text that a tool finds, for each response of the client:
+// unsaved text only if the client has saved it. Text that may be newer is never overwritten.
 func TestClientFiles_before(t *testing.T) {
 	for name, c := range map[string]struct {
-		disk, buffer string // "" is none
+		disk, buffer string // "" means a missing file
 		touched      bool
 		unbound      bool
-		fails        string // the method that fails, or "lost": it answers without saving
+		fails        string // the failing method, or "lost": it succeeds without saving
 		want         string // on the disk
 		calls        string
 		inStep       bool

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestDialogue_varied sends the requests of an editor with members that this version does not know, and with optional members that are
-// null: the answers and the calls of the agent are the same.
+// TestDialogue_varied sends the requests of an editor with unknown members, and with optional
+// members that are null: the responses and the calls of the agent are the same.
 func TestDialogue_varied(t *testing.T) {
 	t.Parallel()
 	const capable = `{"auth":{"terminal":true},"session":{"notices":{},"compaction":{},"configOptions":{"boolean":{}}}}`
@@ -18,7 +18,7 @@ func TestDialogue_varied(t *testing.T) {
 		for name, change := range map[string]func(map[string]any){
 			"future": func(params map[string]any) {
 				eachObject(params, func(o map[string]any) {
-					if o["command"] == nil { // a server of the agent's configuration is passed on as it is
+					if o["command"] == nil { // the configuration of an agent's server is passed on unchanged
 						o["future"] = map[string]any{"x": []any{nil}}
 					}
 				})

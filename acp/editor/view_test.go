@@ -12,7 +12,7 @@ import (
 type View struct {
 	Outcomes []Outcome
 	Sessions []*Session
-	Stray    []string // the codes of errors without an id, and other lines that belong to no request
+	Stray    []string // codes of errors without an id, and other lines that belong to no request
 }
 
 // Outcome is the result or the error of a client's request.
@@ -32,7 +32,7 @@ type Session struct {
 	tools map[string]*Item
 }
 
-// Item is something that a session shows, in the order of its first appearance.
+// Item is an element of a session's display, in the order of the first appearance.
 type Item struct {
 	Type      string // say, think, user, tool, ask, elicit, notice, compaction, answer
 	ID        string // of a message or a tool call; not compared
@@ -41,15 +41,15 @@ type Item struct {
 	Title     string
 	Kind      string
 	Status    string
-	Statuses  []string // all that were seen
+	Statuses  []string // all observed statuses
 	Content   []string
 	Locations []string
 	Raw       string // the raw output
 	Parent    bool   // it belongs to a subagent
-	Picked    string // of ask and elicit: what the client answered
+	Picked    string // of ask and elicit: the client's answer
 	Options   []string
 	Meta      bool // a message with _meta and no id: the adapter's notices
-	Outcome   int  // of answer: the index of the outcome, -1 if Status has it
+	Outcome   int  // of answer: the index of the outcome, or -1 if Status contains it
 }
 
 type message struct {
@@ -81,7 +81,7 @@ type message struct {
 type folder struct {
 	view     *View
 	clean    func(string) string
-	open     map[string]int // index of the outcome by request id, of this process
+	open     map[string]int // index of the outcome by request id, for the current process
 	methods  map[string]string
 	session  map[string]*Session // by id
 	requests map[string]*Item    // of the agent, by id
@@ -254,7 +254,8 @@ func (f *folder) ask(id string, m *message) {
 	f.of(m.Params.SessionID).beside(item)
 }
 
-// beside moves a request next to its call, because updates of other calls may arrive in between.
+// beside moves a request right after its call, because updates of other calls may arrive in
+// between.
 func (s *Session) beside(item *Item) {
 	at := len(s.Items)
 	for i, other := range s.Items {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// String writes a view as text, one thing a line, for comparing.
+// String returns a view as text for comparing, one item per line.
 func (v *View) String() string {
 	var b strings.Builder
 	for _, o := range v.Outcomes {

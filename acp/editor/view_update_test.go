@@ -59,14 +59,14 @@ func (f *folder) update(s *Session, raw json.RawMessage) {
 			Entries []json.RawMessage `json:"entries"`
 		} `json:"plan"`
 	}
-	// Members of some kinds have other types; those that do not fit stay empty.
+	// Some kinds have members of other types; members that do not fit stay empty.
 	_ = json.Unmarshal(raw, &u)
 	switch u.Kind {
 	case "user_message_chunk", "agent_message_chunk", "agent_thought_chunk":
 		s.chunk(speakers[u.Kind], u.MessageID, f.clean(contentText(u.Content)), u.Meta != nil, strings.Contains(string(u.Meta), "parentToolUseId"))
 	case "user_message", "agent_message", "agent_thought":
 		var blocks []json.RawMessage
-		_ = json.Unmarshal(u.Content, &blocks) // null has none
+		_ = json.Unmarshal(u.Content, &blocks) // null has no blocks
 		for _, b := range blocks {
 			s.chunk(speakers[u.Kind+"_chunk"], u.MessageID, f.clean(contentText(b)), false, false)
 		}
@@ -119,7 +119,7 @@ func contentText(raw json.RawMessage) string {
 	return "[" + c.Type + " " + c.MimeType + "]"
 }
 
-// chunk adds to a message.
+// chunk adds a piece to a message.
 func (s *Session) chunk(kind, id, text string, meta, parent bool) {
 	if n := len(s.Items); n > 0 {
 		if last := s.Items[n-1]; last.Type == kind && last.ID == id {

@@ -7,7 +7,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 )
 
-// warm is a session that was opened ahead.
+// warm is a session that was opened in advance.
 type warm struct {
 	dir   string
 	ready chan struct{} // closed when live and err are set
@@ -17,7 +17,7 @@ type warm struct {
 	stop  context.CancelFunc
 }
 
-// prewarm begins to open a session for the agent's own directory.
+// prewarm starts opening a session for the configured directory.
 func (s *server) prewarm() {
 	r := &sessionRequest{cwd: s.opts.PrewarmDir}
 	o, err := s.options(r)
@@ -37,13 +37,13 @@ func (s *server) prewarm() {
 	s.work.Go(func() {
 		defer close(w.ready)
 		if w.live, w.err = s.opts.Provider.Open(ctx, o); w.err != nil {
-			s.opts.Logger.Info("acp: no session was opened ahead", "err", w.err)
+			s.opts.Logger.Info("acp: could not open a session in advance", "err", w.err)
 		}
 	})
 }
 
-// takeWarm returns the session that was opened ahead, if it matches a request. It waits for one that is being opened:
-// that is never slower than opening another.
+// takeWarm returns the session that was opened in advance, if it matches a request. If it is still
+// being opened, takeWarm waits, which is never slower than opening another one.
 func (s *server) takeWarm(ctx context.Context, r *sessionRequest) (*warm, error) {
 	s.mu.Lock()
 	w := s.warm
@@ -62,16 +62,16 @@ func (s *server) takeWarm(ctx context.Context, r *sessionRequest) (*warm, error)
 		return nil, context.Cause(ctx)
 	}
 	if w.err != nil {
-		return nil, nil // opening it once more says why
+		return nil, nil // opening another session returns the error
 	}
 	return w, nil
 }
 
-// close ends a session that was not taken.
+// close ends a session that was not used.
 func (w *warm) close() {
 	w.stop()
 	<-w.ready
 	if w.live != nil {
-		_ = w.live.Close() // it has done nothing
+		_ = w.live.Close() // no work is lost
 	}
 }

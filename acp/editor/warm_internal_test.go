@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 )
 
-// spare is a session that counts its ends.
+// spare is a session that counts how often it was closed.
 type spare struct {
 	agent.Session
 	closed int
@@ -21,8 +21,8 @@ func (s *spare) Close() error {
 	return nil
 }
 
-// A session that was opened ahead is used once, for a request with its directory and no other settings. Other requests
-// leave it in place.
+// A session that was opened in advance is used once, for a request with its directory and no other
+// settings. Other requests do not affect it.
 func TestTakeWarm(t *testing.T) {
 	for name, tt := range map[string]struct {
 		request sessionRequest
@@ -56,8 +56,8 @@ func TestTakeWarm(t *testing.T) {
 	}
 }
 
-// An unused session that was opened ahead is closed, even if its request ends before it is open. A session that failed
-// to open is ignored.
+// An unused session that was opened in advance is closed, even if its request ends before it is
+// open. A session that failed to open is ignored.
 func TestTakeWarm_ends(t *testing.T) {
 	live, stopped := &spare{}, false
 	w := &warm{dir: "/d", ready: make(chan struct{}), live: live, stop: func() { stopped = true }}

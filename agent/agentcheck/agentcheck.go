@@ -12,28 +12,28 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 )
 
-// Subject is a provider under test, with the prompts that make its agent do what a check
-// needs. A check whose prompt is empty is skipped, and the skip names it.
+// Subject is a provider under test, with the prompts that trigger the behaviour that each check
+// needs. A check with an empty prompt is skipped, and the report names it.
 type Subject struct {
 	Provider agent.Provider
 	Options  agent.Options
 	Prompts  Prompts
-	// Capabilities are the names of those that the provider and its sessions must have, and no others; nil allows all.
+	// Capabilities lists exactly the capabilities that the provider and its sessions must have; nil
+	// allows any.
 	Capabilities []string
 	// Kill ends the process of a session like a crash; nil skips the checks that need it.
 	Kill func(agent.Session)
-	// Timeout bounds each wait; 0 is 30 seconds.
+	// Timeout limits each wait; 0 means 30 seconds.
 	Timeout time.Duration
 }
 
-// Prompts holds the inputs with which the suite makes an agent react in a certain way, one for
-// each reaction.
+// Prompts holds the inputs that trigger each kind of behaviour.
 type Prompts struct {
-	Say      string // the agent answers with a text, in more than one delta where it streams
+	Say      string // the agent answers with a text, in several deltas if it streams
 	Tool     string // it asks for permission to use a tool
 	Plan     string // it proposes a plan
 	Question string // it asks the person a question
-	Elicit   string // an MCP server asks
+	Elicit   string // an MCP server asks the person
 	Wait     string // it works until it is interrupted
 	Die      string // its process ends
 	Task     string // it starts a task in the background
@@ -50,7 +50,7 @@ type T interface {
 	Cleanup(f func())
 }
 
-// Check is one of the checks.
+// Check is a single check of the suite.
 type Check struct {
 	Name   string
 	prompt func(Prompts) string
@@ -101,7 +101,7 @@ const (
 type Result struct {
 	Name   string
 	Status string // Passed, Failed or Skipped
-	Text   string // what was found, or why it was skipped
+	Text   string // the observation, or the reason why it was skipped
 }
 
 // Result runs the check outside of a test. It returns when everything that the check started has
@@ -119,7 +119,7 @@ func (c Check) Result(subject Subject) Result {
 	return t.result
 }
 
-// recorder is a T that keeps the reports.
+// recorder is a T that stores the reports.
 type recorder struct {
 	mu       sync.Mutex
 	result   Result

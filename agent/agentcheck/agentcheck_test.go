@@ -24,7 +24,8 @@ func (b broken) Open(context.Context, agent.Options) (agent.Session, error) {
 	return nil, errors.New("it does not work")
 }
 
-// A provider that has more or fewer capabilities than the subject lists fails, and one without a list does not.
+// TestChecks_capabilities checks that a provider with more or fewer capabilities than the subject
+// lists fails, and that any are allowed without a list.
 func TestChecks_capabilities(t *testing.T) {
 	all := []string{"resume", "history", "usage", "witness", "catalog", "model", "modes", "thinking", "efforts", "fork", "rewind", "background", "tasks", "context", "mcp", "title"}
 	checks := agentcheck.Checks()

@@ -321,7 +321,8 @@ func checkCrash(r *run) {
 	r.abandoned(s, ask.RequestID)
 }
 
-// abandoned checks that a request that was open at the end of a session was not allowed and cannot be.
+// abandoned checks that a request that was open at the end of a session was not allowed, and can no
+// longer be answered.
 func (r *run) abandoned(s agent.Session, id string) {
 	r.Helper()
 	_ = r.end() // checked elsewhere

@@ -7,7 +7,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/agenttest"
 )
 
-// The checks of a provider, outside of a test.
+// This example runs the checks of a provider outside of a test.
 func Example() {
 	for _, c := range agentcheck.Checks()[:4] {
 		r := c.Result(agentcheck.Subject{Provider: &agenttest.Provider{}, Prompts: agentcheck.Prompts{Say: "say hello there"}})

@@ -22,7 +22,7 @@ type fault struct {
 	event        func(ev event.Event) []event.Event
 	send         func(in agent.Input, err error) error
 	answer       func(id string, a agent.Answer, err error) error
-	interrupt    func(n int, err error) error // n counts the calls from 1
+	interrupt    func(n int, err error) error // n is the number of the call, from 1
 	close        func(n int, err error) error
 	end          func(err error) error // of the events
 	again        bool                  // Events can be used twice
@@ -54,7 +54,7 @@ func (p *faulty) Resume(ctx context.Context, id string, o agent.Options) (agent.
 	if p.resume != nil {
 		if changed := p.resume(id, err); changed != nil || err != nil {
 			if s != nil {
-				_ = s.Close() // the check gets an error instead
+				_ = s.Close() // the check gets the changed error instead
 			}
 			return nil, changed
 		}

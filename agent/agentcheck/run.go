@@ -18,7 +18,7 @@ type run struct {
 	prompt string
 	uuid   string // of the last prompt
 	events chan event.Event
-	err    error // why the events ended; read after events is closed
+	err    error // the reason why the events ended; valid after events is closed
 	seen   []event.Event
 }
 
@@ -37,7 +37,8 @@ func (r *run) open() agent.Session {
 	return r.follow(s)
 }
 
-// follow reads the events of a session and ends it with the test. Then each of its requests has been resolved once.
+// follow reads the events of a session, and ends the session with the test. It then checks that
+// each request was resolved once.
 func (r *run) follow(s agent.Session) agent.Session {
 	events := make(chan event.Event)
 	r.events, r.seen, r.err = events, nil, nil
@@ -76,7 +77,7 @@ func (r *run) follow(s agent.Session) agent.Session {
 	return s
 }
 
-// requests counts how often each request of an agent was resolved.
+// requests counts how often each request was resolved.
 type requests struct {
 	ids      []string
 	resolved map[string]int
@@ -157,7 +158,7 @@ func (r *run) end() error {
 	}
 }
 
-// answers returns the text of all whole answers that were seen.
+// answers returns the text of all complete answers so far.
 func (r *run) answers() string {
 	text := ""
 	for _, ev := range r.seen {
@@ -170,7 +171,7 @@ func (r *run) answers() string {
 	return text
 }
 
-// prompts returns how often the last prompt is among the events.
+// prompts returns how often the last prompt occurs in the events.
 func (r *run) prompts() int {
 	n := 0
 	for _, ev := range r.seen {

@@ -10,7 +10,7 @@ func decodeBlock(data []byte) (wireBlock, error) {
 	return decodeUnion(data, wireBlocks, func(t string, text JSON) wireBlock {
 		if slices.Contains(otherBlocks, t) {
 			b := &wireOther{BlockType: t}
-			_ = fill(data, b) // it has no field that can fail
+			_ = fill(data, b) // no field of it can fail
 			return b
 		}
 		return &wireUnknownBlock{OriginalType: t, Data: text}

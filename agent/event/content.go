@@ -6,7 +6,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// ContentOf decodes a block from its JSON. A text that is not a block has no type.
+// ContentOf decodes a block from its JSON. A text that is not a block has an empty Type.
 func ContentOf(block JSON) Content {
 	c := Content{Raw: NewJSON(string(block))}
 	d := jsonwire.NewDecoder(string(c.Raw))

@@ -2,9 +2,9 @@ package event
 
 import "iter"
 
-// Events yields events that show the main thread of the conversation again: complete messages as such, with the
-// results of their tools, and the text so far of an answer that streams, so that its later deltas follow. The plan
-// is last. Subagents are left out.
+// Events yields events that show the main thread of the conversation again: complete messages with
+// the results of their tools, and the text so far of a streaming answer, so that later deltas
+// continue it. The plan is last. Subagents are omitted.
 func (c *Conversation) Events() iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		thread := c.Thread("")
@@ -24,7 +24,7 @@ func (c *Conversation) Events() iter.Seq[Event] {
 	}
 }
 
-// events returns the events of one item: a message and the results of its tools.
+// events returns the events of one item: its message and the results of its tools.
 func (item *Item) events(provider string) []Event {
 	m := item.Message
 	if m == nil {

@@ -49,14 +49,14 @@ func outline(c *event.Conversation) string {
 	return b.String()
 }
 
-// isInput reports whether an event has the whole input of the tool of the test.
+// isInput reports whether an event has the complete input of the test's tool.
 func isInput(ev event.Event) bool {
 	in, ok := ev.(*event.ToolInputComplete)
 	return ok && in.Input == `{"command":"ls"}` && in.ToolUseID == "tool-1" && in.Index == 2 && in.MessageID == "m1"
 }
 
-// TestConversation_events shows a conversation again after each of its events: the copy has the same main thread, and shows itself in the same
-// way.
+// TestConversation_events rebuilds a conversation after each of its events: the copy has the same
+// main thread, and its events rebuild it again.
 func TestConversation_events(t *testing.T) {
 	h := func(uuid, message string) event.Header {
 		return event.Header{Provider: "claude", SessionID: "s", UUID: uuid, MessageID: message}
@@ -122,7 +122,7 @@ func TestConversation_events(t *testing.T) {
 		t.Errorf("the conversation is shown as %q, want %q", kinds, want)
 	}
 	for range c.Events() {
-		break // the caller may stop
+		break // the caller may stop early
 	}
 	c.Apply(&event.AssistantMessage{Header: event.Header{ParentToolUseID: "tool-1", MessageID: "sub"}, Blocks: []event.IndexedBlock{{Block: event.TextContent("of a subagent")}}})
 	if text := strings.Join(replayed(t, &c), "\n"); strings.Contains(text, "subagent") {

@@ -8,10 +8,11 @@ var irregularTools = map[string]string{
 	"ReadMcpResourceTool":  "CLAUDE_READ_MCP_RESOURCE",
 }
 
-// ToolType returns the kind of a tool by which front ends choose a card: CLAUDE_BASH for Bash of
-// the provider claude, the prefixes CODEX_ and ACP_ for those, MCP for the tools of MCP servers,
-// UNKNOWN for a name that is not an identifier. The simulated agent has Claude's tools. A tool that
-// is newer than this package has a type too: the prefix of its provider and its name in upper case.
+// ToolType returns the type of a tool with which front ends choose a card: CLAUDE_BASH for Bash of
+// the provider claude, the prefixes CODEX_ and ACP_ for tools of these providers, MCP for tools of
+// MCP servers, and UNKNOWN for a name that is not an identifier. The simulated agent has Claude's
+// tools. A tool that is newer than this package gets the prefix of its provider and its name in
+// upper case.
 func ToolType(provider, name string) string {
 	if strings.HasPrefix(name, "mcp__") {
 		return "MCP"

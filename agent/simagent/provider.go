@@ -88,7 +88,8 @@ func (p *Provider) env() map[string]string {
 	return env
 }
 
-// used reports tokens under the name of the simulated model, whatever name a user has given it: they cost nothing.
+// used reports tokens under the name of the simulated model, whatever name a user has chosen: they
+// have no cost.
 func used(report func(agent.Used)) func(agent.Used) {
 	if report == nil {
 		return nil

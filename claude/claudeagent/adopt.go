@@ -21,12 +21,12 @@ var (
 
 // hosted is the state of a session with a CLI under a host, which stores the CLI's lines.
 type hosted struct {
-	last, stored uint64        // of the adoption, 0 without one
-	caught       chan struct{} // closed when the lines up to last were read
-	catch        func()        // closes it
+	last, stored uint64        // from the adoption; 0 without one
+	caught       chan struct{} // closed when the lines up to last have been read
+	catch        func()        // closes caught
 	kept         atomic.Int64
 
-	asked map[string]bool // requests that were asked; guarded by the kit
+	asked map[string]bool // requests that were opened; guarded by the kit
 }
 
 func newHosted(a agent.Adoption) *hosted {
@@ -38,7 +38,7 @@ func newHosted(a agent.Adoption) *hosted {
 	return h
 }
 
-// wait waits until the lines of the past were read, or ctx ends.
+// wait waits until the lines of the earlier process have been read, or ctx ends.
 func (h *hosted) wait(ctx context.Context) {
 	select {
 	case <-h.caught:
@@ -46,7 +46,7 @@ func (h *hosted) wait(ctx context.Context) {
 	}
 }
 
-// ask notes that a request was asked.
+// ask records that a request was opened.
 func (h *hosted) ask(id string) {
 	if h != nil && h.last > 0 {
 		h.asked[id] = true
@@ -72,12 +72,12 @@ func (p *Provider) Adopt(ctx context.Context, id string, opts agent.Options, a a
 	return s, nil
 }
 
-// Batches yields the events by the lines of the CLI.
+// Batches yields the events, grouped by the line of the CLI that caused them.
 func (s *Session) Batches(ctx context.Context) iter.Seq2[agent.Batch, error] {
 	return s.kit.Batches(ctx)
 }
 
-// Kept returns how many bytes of lines the CLI has had.
+// Kept returns the total length in bytes of the CLI's lines.
 func (s *Session) Kept() int64 {
 	if s.hosted == nil {
 		return 0
@@ -85,10 +85,10 @@ func (s *Session) Kept() int64 {
 	return s.hosted.kept.Load()
 }
 
-// orphanInput interrupts a turn, whichever it is.
+// orphanInput is the line that interrupts the running turn.
 const orphanInput = `{"type":"control_request","request_id":"parley-orphan","request":{"subtype":"interrupt"}}` + "\n"
 
-// OrphanInput returns the request that interrupts a turn.
+// OrphanInput returns the line that interrupts the running turn.
 func (s *Session) OrphanInput() []byte { return []byte(orphanInput) }
 
 // runLines reads the events of a CLI that runs under a host.
@@ -111,7 +111,7 @@ func (s *Session) runLines() {
 	}()
 }
 
-// addLine makes events of a line.
+// addLine converts a line to events.
 func (s *Session) addLine(l claude.Line) {
 	h := s.hosted
 	h.kept.Add(int64(len(l.Text)))
@@ -178,7 +178,7 @@ func promptLine(line string) bool {
 	return json.Unmarshal([]byte(line), &m) == nil && m.Type == "user"
 }
 
-// awaitAsked waits until a request that was open before an adoption is asked again.
+// awaitAsked waits until a request that was open before an adoption has been opened again.
 func (s *Session) awaitAsked(ctx context.Context, id string) {
 	h := s.hosted
 	if h == nil || h.last == 0 {

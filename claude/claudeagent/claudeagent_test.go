@@ -36,7 +36,7 @@ func probe() *mcp.Server {
 	return s
 }
 
-// dying opens sessions with a CLI that is killed after a prompt, like in a crash.
+// dying opens sessions with a CLI that is killed after a prompt, as in a crash.
 type dying struct{ agent.Provider }
 
 func (d dying) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
@@ -50,7 +50,7 @@ func (d dyingSession) Send(ctx context.Context, in agent.Input) error {
 	return cmp.Or(d.Session.Send(ctx, in), kill(d.Session))
 }
 
-// kill kills the CLI of a session, like in a crash.
+// kill kills the CLI of a session, as in a crash.
 func kill(s agent.Session) error {
 	p, err := os.FindProcess(s.(*claudeagent.Session).PID())
 	if err == nil {

@@ -36,7 +36,7 @@ func (m *meter) add(msg message.Message) {
 	}
 }
 
-// past looks at a message that was reported before.
+// past handles a message that was reported before.
 func (m *meter) past(msg message.Message) {
 	report := m.report
 	if report == nil {
@@ -68,7 +68,7 @@ func (m *meter) stream(ev *message.StreamEvent) {
 	}
 }
 
-// tell reports an answer, unless it was reported before.
+// tell reports an answer once.
 func (m *meter) tell(u agent.Used) {
 	if m.done == nil {
 		m.done = map[string]bool{}

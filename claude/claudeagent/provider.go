@@ -159,7 +159,7 @@ func (p *Provider) options(opts agent.Options) (*claude.Options, error) {
 		o.Registry = r
 	}
 	if opts.Spawner != nil {
-		o.Spawner, o.Registry = opts.Spawner, nil // the host ends what it leaves
+		o.Spawner, o.Registry = opts.Spawner, nil // the host ends leftover processes
 	}
 	if opts.Box != nil {
 		o.Spawner = opts.Box(o.Spawner)

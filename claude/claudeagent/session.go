@@ -40,7 +40,7 @@ type Session struct {
 	meter    meter   // of the goroutine that reads messages
 	hosted   *hosted // nil if no host keeps the lines
 
-	kit   *agentkit.Session // its methods guard what follows
+	kit   *agentkit.Session // its methods guard the fields below
 	conv  claudeevent.Converter
 	tools map[string]bool // the tool uses of this turn that have an event
 	begun map[string]*claude.Turn
@@ -76,7 +76,7 @@ func newSession(p *Provider, opts agent.Options, id string) *Session {
 	return s
 }
 
-// run makes events of the CLI's messages until it has ended.
+// run converts the CLI's messages to events until the CLI has ended.
 func (s *Session) run() {
 	if s.hosted != nil {
 		s.runLines()
@@ -106,7 +106,7 @@ func (s *Session) over(failed error) {
 	s.turns.Wait()
 }
 
-// add makes events of a message.
+// add converts a message to events.
 func (s *Session) add(m message.Message) {
 	s.meter.add(m)
 	if s.opts.OnLine != nil {
@@ -175,17 +175,17 @@ func (s *Session) Send(ctx context.Context, in agent.Input) error {
 		s.begun[turn.ID] = turn
 		s.turns.Go(func() { s.follow(turn) })
 		if s.hosted != nil {
-			return nil // they come with its line
+			return nil // the prompt's events come with its line
 		}
 		return s.conv.Prompt(p)
 	})
 	return s.failed(err)
 }
 
-// follow waits for the end of a turn. The session delivers its messages.
+// follow waits for the end of a turn, whose messages the session delivers.
 func (s *Session) follow(turn *claude.Turn) {
 	turn.Discard()
-	_, _ = turn.Wait(context.Background()) // the events report it
+	_, _ = turn.Wait(context.Background()) // the events report the result
 	s.kit.Do(func() { delete(s.begun, turn.ID) })
 }
 

@@ -329,7 +329,7 @@ func simulated() *claudeagent.Provider {
 	}}
 }
 
-// TestInterrupt_early is the same for a CLI that loses an interrupt while no prompt has
+// TestInterrupt_early is like TestInterrupt, for a CLI that loses an interrupt while no prompt has
 // begun.
 func TestInterrupt_early(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), limit)

@@ -22,10 +22,10 @@ var _ agent.SettingsKeeper = (*Provider)(nil)
 // maxSettings is the size limit of a settings file.
 const maxSettings = 4 << 20
 
-// changing serialises changes of settings files of this process.
+// changing serializes the changes to settings files by this process.
 var changing sync.Mutex
 
-// behaviors are the lists of rules, the strongest first.
+// behaviors lists the lists of rules, the strongest first.
 var behaviors = []string{"deny", "ask", "allow"}
 
 // ruleFile is a settings file: a directory, the path below it, and its scope. Paths are resolved inside of
@@ -65,8 +65,8 @@ func (p *Provider) Rules(dir string) ([]agent.Rule, error) {
 	return all, nil
 }
 
-// SetRule adds a rule to the settings file of its scope, or removes it. Everything else in the file stays
-// as it is.
+// SetRule adds a rule to the settings file of its scope, or removes it. The rest of the file is
+// unchanged.
 func (p *Provider) SetRule(dir string, r agent.Rule, keep bool) error {
 	i := slices.IndexFunc(p.ruleFiles(dir), func(f ruleFile) bool { return f.scope == r.Scope })
 	if i < 0 || !slices.Contains(behaviors, r.Behavior) || r.Text == "" {
@@ -92,7 +92,7 @@ func (p *Provider) SetRule(dir string, r agent.Rule, keep bool) error {
 	})
 }
 
-// mcpEntry is the configuration of a server in .mcp.json, as far as it is changed.
+// mcpEntry has the members of a server in .mcp.json that can be changed.
 type mcpEntry struct {
 	Type    string            `json:"type,omitempty"`
 	Command string            `json:"command,omitempty"`
@@ -106,7 +106,8 @@ const mcpName = ".mcp.json"
 
 func mcpFile(dir string) ruleFile { return ruleFile{dir, mcpName, agent.ScopeProject} }
 
-// MCPServers returns the servers of a project's .mcp.json, and those that the CLI keeps for the user.
+// MCPServers returns the servers in a project's .mcp.json, and those in the user's settings of the
+// CLI.
 func (p *Provider) MCPServers(dir string) ([]agent.MCPConfig, error) {
 	all, err := mcpFile(dir).servers()
 	if err != nil {
@@ -149,7 +150,7 @@ func (f ruleFile) servers() ([]agent.MCPConfig, error) {
 	return all, nil
 }
 
-// names returns a map without its values.
+// names returns a map with the same keys and empty values.
 func names(m map[string]string) map[string]string {
 	out := maps.Clone(m)
 	for name := range out {
@@ -182,7 +183,7 @@ func (p *Provider) SetMCPServer(dir string, c agent.MCPConfig) error {
 	})
 }
 
-// kept returns values with the old one where a new one is empty.
+// kept returns values, with empty ones replaced by the old values.
 func kept(is, was map[string]string) map[string]string {
 	out := maps.Clone(is)
 	for name, value := range out {
@@ -208,7 +209,7 @@ func (p *Provider) RemoveMCPServer(dir, name string) error {
 	})
 }
 
-// read returns the members of a file; those of a missing one are empty.
+// read returns the members of a file, and none for a missing file.
 func (f ruleFile) read() (*members, error) {
 	dir, err := os.OpenRoot(f.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -251,7 +252,7 @@ func (f ruleFile) readIn(dir *os.Root) (*members, error) {
 	return all, nil
 }
 
-// change replaces a file atomically. A file that cannot be read is not touched.
+// change replaces a file atomically. It does not replace a file that cannot be read.
 func (f ruleFile) change(edit func(*members) error) error {
 	changing.Lock()
 	defer changing.Unlock()
@@ -271,7 +272,7 @@ func (f ruleFile) change(edit func(*members) error) error {
 	if err != nil {
 		return err
 	}
-	var data bytes.Buffer // json.MarshalIndent would escape <, > and & of other members
+	var data bytes.Buffer // json.MarshalIndent would escape <, > and & in other members
 	if err := json.Indent(&data, raw, "", "  "); err != nil {
 		return err
 	}
@@ -293,7 +294,8 @@ func (f ruleFile) change(edit func(*members) error) error {
 	return nil
 }
 
-// newMode returns the mode of a new file. Servers can have secrets in their environment and headers.
+// newMode returns the mode of a new file. Servers can have secrets in their environment and their
+// headers.
 func (f ruleFile) newMode() fs.FileMode {
 	if f.name == mcpName {
 		return 0o600
@@ -324,7 +326,7 @@ func (m *members) UnmarshalJSON(data []byte) error {
 		if err != nil {
 			return err
 		}
-		one := member{name: t.(string)} // a name, or the decoder fails
+		one := member{name: t.(string)} // the decoder checks that names are strings
 		if err := d.Decode(&one.value); err != nil {
 			return err
 		}
@@ -363,7 +365,7 @@ func (m *members) get(name string) (json.RawMessage, bool) {
 	return m.all[i].value, true
 }
 
-// object returns a member that is an object; a missing one is empty.
+// object returns a member that is an object, or an empty object for a missing one.
 func (m *members) object(name string) (*members, error) {
 	value, ok := m.get(name)
 	all := &members{}
@@ -376,7 +378,7 @@ func (m *members) object(name string) (*members, error) {
 	return all, nil
 }
 
-// texts returns a member that is a list of texts; a missing one is empty.
+// texts returns a member that is a list of strings, or nil for a missing one.
 func (m *members) texts(name string) ([]string, error) {
 	value, ok := m.get(name)
 	if !ok {

@@ -38,8 +38,8 @@ func read(t *testing.T, path string) string {
 	return string(data)
 }
 
-// TestRules checks that rules are read from the three files and changed in one of them, which keeps
-// everything else, its order and its mode.
+// TestRules checks that rules are read from three files, and that a change affects only one file
+// and keeps the rest of it, its order and its mode.
 func TestRules(t *testing.T) {
 	p, project, config := keeper(t)
 	shared := filepath.Join(project, ".claude", "settings.json")
@@ -83,8 +83,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestRules_unreadable checks that a file that cannot be read is an error and stays as it is, and that a
-// link does not lead out of the project.
+// TestRules_unreadable checks that an unreadable file is an error and is not changed, and that a
+// link cannot lead out of the project.
 func TestRules_unreadable(t *testing.T) {
 	for _, text := range []string{"[]", "{", `{"permissions": []}`, `{"permissions": {"allow": {}}}`, `{} {}`} {
 		p, project, _ := keeper(t)
@@ -113,8 +113,8 @@ func TestRules_unreadable(t *testing.T) {
 	}
 }
 
-// TestMCPServers checks that servers are listed without their secrets, that a change keeps a secret that
-// is not given, and that one is removed.
+// TestMCPServers checks that servers are listed without their secrets, that a change with an empty
+// secret keeps the old one, and that servers can be removed.
 func TestMCPServers(t *testing.T) {
 	p, project, config := keeper(t)
 	file := filepath.Join(project, ".mcp.json")

@@ -55,6 +55,6 @@ func queued(e transcript.Entry) string {
 	var c struct {
 		Source string `json:"source_uuid"`
 	}
-	_ = a.Attachment.Decode(&c) // another shape names none
+	_ = a.Attachment.Decode(&c) // a value of another form has no uuid
 	return c.Source
 }

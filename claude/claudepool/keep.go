@@ -108,7 +108,7 @@ func (p *Pool) check() {
 		}
 		if p.discard(s) {
 			p.update(func() { p.stats.Lost++ })
-			p.opts.Logger.Warn("claude: a CLI that was started ahead does not answer", "error", err)
+			p.opts.Logger.Warn("claude: a prestarted CLI does not answer", "error", err)
 		}
 	})
 }

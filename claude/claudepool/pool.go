@@ -246,7 +246,7 @@ func (p *Pool) refill(sh *shelf) {
 		sh.starting++
 		p.work.Go(func() {
 			if err := p.start(p.ctx, sh, release); err != nil && p.ctx.Err() == nil {
-				p.opts.Logger.Warn("claude: starting a CLI ahead", "error", err)
+				p.opts.Logger.Warn("claude: prestarting a CLI", "error", err)
 			}
 		})
 	}
@@ -286,7 +286,7 @@ func (p *Pool) watchSpare(s *spare) {
 	case <-s.warm.Done():
 		if p.discard(s) {
 			p.update(func() { p.stats.Lost++ })
-			p.opts.Logger.Warn("claude: a CLI that was started ahead has died", "error", s.warm.Wait())
+			p.opts.Logger.Warn("claude: a prestarted CLI has died", "error", s.warm.Wait())
 		}
 	}
 }

@@ -225,7 +225,7 @@ func TestDirModes(t *testing.T) {
 	}
 }
 
-func TestKeysThatLeave(t *testing.T) {
+func TestInvalidKeys(t *testing.T) {
 	root := t.TempDir()
 	for _, s := range []claude.SessionStore{claudestore.NewMemory(), newDir(t, filepath.Join(root, "store"))} {
 		for _, k := range []claude.SessionKey{

@@ -145,7 +145,7 @@ type brokenWriter struct{}
 func (brokenWriter) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 
 // A failure to write the recording does not affect the session.
-func TestRecorderThatFails(t *testing.T) {
+func TestRecorderWriteError(t *testing.T) {
 	opts := quiet(&claude.Options{Spawner: claudetest.InProcess(echo)})
 	rec := claudetest.NewRecorder(claude.ProcessTransport(opts), brokenWriter{})
 	opts.Transport = rec

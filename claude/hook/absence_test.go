@@ -13,8 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/hook"
 )
 
-// The CLI waits for a hook at least as long as its process may be absent, after the time of the function itself, and never longer
-// than its timers can.
+// TestTable_absence checks that the CLI waits for a hook at least for the function's own time limit
+// plus the possible absence of its process, and never longer than the CLI's timers support.
 func TestTable_absence(t *testing.T) {
 	const most = 24 * 24 * time.Hour
 	for _, tt := range []struct{ timeout, absence, want time.Duration }{
@@ -35,7 +35,8 @@ func TestTable_absence(t *testing.T) {
 
 func allowed(context.Context, *hook.PreToolUseInput) (*hook.PreToolUseOutput, error) { return nil, nil }
 
-// A function that does not return fails after its own time, however long the CLI waits, and then OnFailure decides.
+// TestTable_absenceLimit checks that a function that does not return fails after its own time
+// limit, however long the CLI would wait, and that OnFailure then decides.
 func TestTable_absenceLimit(t *testing.T) {
 	for _, tt := range []struct {
 		timeout, limit time.Duration
@@ -65,7 +66,8 @@ func TestTable_absenceLimit(t *testing.T) {
 	}
 }
 
-// A table takes the ids that another version has assigned: a call reaches the hook of its event and matcher, or none.
+// TestTable_registered checks that a table takes over the ids that another version has assigned: a
+// call reaches the hook of its event and matcher, or none.
 func TestTable_registered(t *testing.T) {
 	var called []string
 	on := func(name string) hook.PreToolUseFunc {
@@ -97,7 +99,7 @@ func TestTable_registered(t *testing.T) {
 	}
 }
 
-// Refusal refuses the same events as a failed hook does.
+// TestRefusal checks that Refusal refuses the same events as a failed hook.
 func TestRefusal(t *testing.T) {
 	refused := 0
 	for f := range reflect.TypeFor[hook.Hooks]().Fields() {
@@ -128,7 +130,8 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// The result of a function counts, not the time that the CLI would wait.
+// TestTable_absenceAnswer checks that a function has a deadline although the CLI would wait longer,
+// and that its answer is returned.
 func TestTable_absenceAnswer(t *testing.T) {
 	table := hook.NewTable(&hook.Hooks{PreToolUse: hook.On("", func(ctx context.Context, _ *hook.PreToolUseInput) (*hook.PreToolUseOutput, error) {
 		if _, limited := ctx.Deadline(); !limited {

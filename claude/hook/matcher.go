@@ -83,13 +83,15 @@ func (m Matcher[In, Out]) registration(absence time.Duration) Registration {
 }
 
 const (
-	// maxTimeout is below the limit of a timer of the CLI, which counts milliseconds in 32 bits and expires at once beyond.
+	// maxTimeout is below the limit of the CLI's timers, which count milliseconds in 32 bits and
+	// fire at once beyond it.
 	maxTimeout = 24 * 24 * time.Hour
-	// defaultLimit limits a function without a Timeout where the CLI waits for an absence, which does not limit it then.
+	// defaultLimit is the time limit of a function without a Timeout if the CLI also waits for an
+	// absence and therefore does not limit the function.
 	defaultLimit = 10 * time.Minute
 )
 
-// limit returns how long a function may run; 0 means no limit.
+// limit returns the time limit of a function; 0 means none.
 func (m Matcher[In, Out]) limit(absence time.Duration) time.Duration {
 	switch {
 	case m.Timeout > 0:

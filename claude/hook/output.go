@@ -180,8 +180,8 @@ type refuser interface {
 	refuse(reason string) AnyOutput
 }
 
-// Refusal returns an answer to a hook of an event that refuses the action, for a hook that cannot be
-// called. For an event that cannot be refused the answer changes nothing.
+// Refusal returns the answer with which a hook refuses the action of its event, for a hook that
+// cannot be called. The answer has no effect for an event that cannot be refused.
 func Refusal(event Event, why string) []byte {
 	if f, ok := reflect.TypeFor[Hooks]().FieldByName(string(event)); ok && f.Type.Kind() == reflect.Slice {
 		if text, err := reflect.Zero(f.Type.Elem()).Interface().(anyMatcher).refusal(event, why); err == nil {
@@ -193,7 +193,7 @@ func Refusal(event Event, why string) []byte {
 
 func (m Matcher[In, Out]) refusal(event Event, why string) ([]byte, error) {
 	out := Refuse(any(new(Out)).(AnyOutput), why)
-	if event == ConfigChange { // a failed hook does not refuse it, but its output can
+	if event == ConfigChange { // a failed hook does not refuse this event, but an output can
 		out = &ConfigChangeOutput{Output: Output{Decision: DecisionBlock, Reason: why}}
 	}
 	if out == nil {

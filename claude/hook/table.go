@@ -11,7 +11,7 @@ import (
 type Table struct {
 	byID   map[string]hookEntry
 	Events map[Event][]Registration // in the form of the initialize request; nil without hooks
-	Blocks bool                     // a hook with OnFailure Block exists
+	Blocks bool                     // whether any hook has OnFailure Block
 
 	absence time.Duration
 }
@@ -20,12 +20,12 @@ type Table struct {
 type hookEntry struct {
 	event   Event
 	matcher anyMatcher
-	i       int // of the hook in its matcher
+	i       int // index of the hook in its matcher
 }
 
 // NewTable assigns ids to the hooks of a session in the order of the fields of [Hooks], and
-// converts them to the form of the initialize request. absence is how long the CLI may have to
-// wait for a process that calls them, in addition to their time limit.
+// converts them to the form of the initialize request. absence is added to the time for which the
+// CLI waits for a hook: it is how long no process may be there to call the hooks.
 func NewTable(hooks *Hooks, absence time.Duration) Table {
 	t := Table{absence: absence}
 	for event, m := range hooks.all {
@@ -77,7 +77,7 @@ func (t *Table) Registered(events map[Event][]Registration) Table {
 type place struct {
 	event   Event
 	matcher string
-	i       int // among the hooks with this event and matcher
+	i       int // index among the hooks with this event and matcher
 }
 
 // Any reports whether at least one hook is registered, so that the initialize request has to list

@@ -82,8 +82,8 @@ func (in UserInput) Line() ([]byte, error) {
 	return append(append(line, ']'), end...), nil
 }
 
-// Parts returns the line of a prompt that is a large text in parts that follow each other, each valid until the next,
-// so that the text is not copied; ok is false for any other prompt.
+// Parts returns the line of a prompt that is a large text as consecutive parts, each valid until
+// the next, so that the text is not copied. ok is false for any other prompt.
 func (in UserInput) Parts() (parts iter.Seq[[]byte], ok bool) {
 	if in.Raw != nil || len(in.Content) != 1 {
 		return nil, false
@@ -95,7 +95,7 @@ func (in UserInput) Parts() (parts iter.Seq[[]byte], ok bool) {
 	in.Content = []InputBlock{&Text{}}
 	frame, err := in.Line()
 	if err != nil {
-		return nil, false // Line reports it
+		return nil, false // Line returns the error
 	}
 	// No string has the quotes of a key, and none of the other keys has this name.
 	const key = `"text":""`

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/largealloc"
 )
 
-// TestLine_copies checks that a large text is copied once to make the line of a prompt.
+// TestLine_copies checks that a large text is copied only once when the line of a prompt is made.
 func TestLine_copies(t *testing.T) {
 	if !largealloc.Exact {
 		t.Skip("the race detector makes copies")

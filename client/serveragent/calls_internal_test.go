@@ -31,7 +31,7 @@ type script struct {
 	reason  api.Reason        // with which every call is refused; empty for none
 	refuse  string            // the method that is not supported; empty for none
 	attach  string            // the result of session.attach, or an error
-	events  chan string       // messages after it
+	events  chan string       // messages that follow the attachment
 }
 
 func newScript(t *testing.T) (*script, *Provider) {
@@ -190,7 +190,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestJoin checks what a joined session knows of the past: its state, queue, losses and open requests come as events first.
+// TestJoin checks the first events of a joined session: its state, queue, lost parts and open
+// requests.
 func TestJoin(t *testing.T) {
 	s, p := newScript(t)
 	var c event.Conversation
@@ -256,7 +257,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// sessionCall is a call of a session with the request that the server gets.
+// sessionCall is a call of a session and the request that the server receives.
 type sessionCall struct {
 	name string
 	do   func(ctx context.Context, s *Session) error
@@ -456,7 +457,8 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// An entry of a list is named by its value, else by its id, else by its name. The server's error is that of the list.
+// TestCatalog checks that an entry of a list is named by its value, else by its id, else by its
+// name, and that an error of the server is returned.
 func TestCatalog(t *testing.T) {
 	s, p := newScript(t)
 	joined, err := p.attach(t.Context(), "s-1", nil, "")

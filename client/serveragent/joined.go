@@ -52,7 +52,7 @@ func (s *Session) join(at *api.AttachResult, first bool) error {
 		ev.Head().Provider, ev.Head().SessionID = c.Provider, c.SessionID
 	}
 	s.kit.Do(func() { s.head = event.Header{Provider: c.Provider, SessionID: c.SessionID} })
-	s.kit.Withdraw(func(r *agentkit.Prompt) bool { return !open[r.ID] }) // it was answered meanwhile
+	s.kit.Withdraw(func(r *agentkit.Prompt) bool { return !open[r.ID] }) // answered meanwhile
 	s.kit.Update(func() []event.Event { return events })
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// joins returns what a view reports of a conversation when it is attached.
+// joins returns the events with which a view reports a conversation when it is attached.
 func joins(t *testing.T, c *event.Conversation, state string, first bool) []string {
 	t.Helper()
 	snapshot, err := c.MarshalJSON()
@@ -56,8 +56,9 @@ func joins(t *testing.T, c *event.Conversation, state string, first bool) []stri
 	return list
 }
 
-// A view that begins has everything that is open: the state, the queue, the requests and lost parts. One that begins again also learns that
-// it has a gap, that the queue is empty, and how the last turn has ended, but only if it has ended.
+// TestJoin_states checks the first events of a view: the state, the queue, the requests and lost
+// parts. A view that starts again also reports a gap, an empty queue, and the end of the last turn
+// if it has ended.
 func TestJoin_states(t *testing.T) {
 	open := []event.Event{
 		&event.QueueChanged{Items: []event.QueueItem{{ID: "q-1", Content: `"x"`}, {ID: "q-2", Content: `"y"`}}},

@@ -40,7 +40,8 @@ var (
 	_ agent.HistoryKeeper = (*Provider)(nil)
 )
 
-// Joins reports that sessions run elsewhere: one that is resumed may be in the middle of a turn, and others use it too.
+// Joins reports that sessions run elsewhere: a resumed session may be in the middle of a turn, and
+// others may use it.
 func (p *Provider) Joins() bool { return true }
 
 // Name returns "server". The events of its sessions have the name of the agent at the server.

@@ -11,8 +11,7 @@ const acpLong = `Acp lets an editor talk to an agent: it speaks the Agent Client
 input and output, as Zed, JetBrains, Neovim, Emacs and others do. The editor starts it; it
 ends, with every agent that it has started, when the editor closes its input.
 
-Nothing but messages of the protocol is written to the standard output. What goes wrong is
-written to the standard error.`
+Standard output has only messages of the protocol. Errors are written to standard error.`
 
 func newACP(code *int) *cobra.Command {
 	f := &ide.Flags{}

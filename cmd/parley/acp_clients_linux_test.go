@@ -164,7 +164,7 @@ func acpxReconnects(t *testing.T, c *client.Client, allowed string, agent []stri
 	}
 }
 
-// killLast kills the process whose id is the last one in a file.
+// killLast kills the process with the last id in a file.
 func killLast(t *testing.T, file string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -200,11 +200,11 @@ func acpxCancels(t *testing.T, dir string, line ...string) {
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		if strings.Contains(lines.Text(), "I look around") || strings.Contains(lines.Text(), "Waiting") {
-			_ = cmd.Process.Signal(os.Interrupt) // again does no harm
+			_ = cmd.Process.Signal(os.Interrupt) // a second signal has no further effect
 		}
 		cancelled = cancelled || strings.Contains(lines.Text(), `"stopReason":"cancelled"`)
 	}
-	_ = cmd.Wait() // its code is that of an interrupt
+	_ = cmd.Wait() // the exit code is that of an interrupt
 	if lines.Err() != nil || !cancelled {
 		t.Errorf("an interrupt did not cancel the turn: %v", lines.Err())
 	}
@@ -220,7 +220,7 @@ func checkScenes(t *testing.T, c *client.Client, got map[string]clientScene) {
 	for name, w := range want {
 		s := got[name]
 		if name == "cancel" {
-			s.Results = nil // the call begins before the cancellation or does not
+			s.Results = nil // the call may begin before or after the cancellation
 		}
 		if diff := cmp.Diff(w, append([]string{s.Outcome}, s.Results...)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
@@ -245,7 +245,7 @@ func checkScenes(t *testing.T, c *client.Client, got map[string]clientScene) {
 				}
 			}
 		}
-		if name == "cancel" { // what comes between the cancellation and the end of the turn is shown or not
+		if name == "cancel" { // updates between the cancellation and the end of the turn may be shown
 			text, s.Text = text[:min(50, len(text))], s.Text[:min(50, len(s.Text))]
 		}
 		if diff := cmp.Diff(text, s.Text); diff != "" || text == "" {

@@ -85,7 +85,8 @@ func (e *acpEditor) updates() string {
 	return all.String()
 }
 
-// TestACP_settingsModel runs parley acp with the real CLI: the model of the settings is the one that an editor shows.
+// TestACP_settingsModel runs parley acp with the real CLI: the editor shows the model of the
+// settings.
 func TestACP_settingsModel(t *testing.T) {
 	cli, home := e2e.CLI(t), t.TempDir()
 	env, err := claudetest.HermeticEnv(home, "http://127.0.0.1:9")

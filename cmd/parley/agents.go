@@ -19,11 +19,11 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-const agentsLong = `Agents lists the agents of the Agent Client Protocol that have a name. run, chat, acp and
-serve take the name as --agent, and serve offers all that are installed.
+const agentsLong = `Agents lists the named agents of the Agent Client Protocol. run, chat, acp and serve
+accept the names as --agent, and serve offers all installed agents.
 
 Exit codes:
-    0  it was done
+    0  done
     1  a check failed, or a file cannot be read or written
     2  invalid command line`
 
@@ -38,7 +38,7 @@ func newAgents(code *int) *cobra.Command {
 
 func newAgentsList(code *int) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "list [flags]", Short: "List the agents that have a name, and which are installed", Args: term.NoArguments, DisableFlagsInUseLine: true,
+		Use: "list [flags]", Short: "List the named agents, and which of them are installed", Args: term.NoArguments, DisableFlagsInUseLine: true,
 		Example: "  parley agents list",
 	}
 	asJSON := cmd.Flags().Bool("json", false, "print a JSON array")
@@ -75,7 +75,7 @@ func newAgentsAdd(code *int) *cobra.Command {
 	var env []string
 	var login string
 	cmd := &cobra.Command{
-		Use: "add [flags] NAME COMMAND [ARGUMENT]...", Short: "Give an agent a name, or change its command", DisableFlagsInUseLine: true,
+		Use: "add [flags] NAME COMMAND [ARGUMENT]...", Short: "Name an agent, or change its command", DisableFlagsInUseLine: true,
 		Example: "  parley agents add mine /opt/mine/agent --acp\n  parley agents add --env MINE_KEY=x --login \"mine login\" mine mine acp",
 		Args:    term.Arguments(2, 64),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -98,14 +98,14 @@ func newAgentsAdd(code *int) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().SetInterspersed(false) // what follows the name is the agent's
-	cmd.Flags().StringVar(&k.Title, "title", "", "what `people` call it")
+	cmd.Flags().SetInterspersed(false) // arguments after the name belong to the agent
+	cmd.Flags().StringVar(&k.Title, "title", "", "the `name` for people")
 	cmd.Flags().StringArrayVar(&env, "env", nil, "a variable of its environment, as `NAME=VALUE`")
 	cmd.Flags().StringVar(&login, "login", "", "the `command` with which a person logs in")
 	return cmd
 }
 
-// checkPrompts make most agents do what the checks need.
+// checkPrompts are prompts that make most agents do what the checks need.
 var checkPrompts = agentcheck.Prompts{
 	Say:  "Reply with two short sentences about the weather. Use no tools.",
 	Tool: "Run exactly this shell command, and nothing else: touch parley-check.txt",
@@ -119,7 +119,7 @@ func newAgentsCheck(code *int) *cobra.Command {
 		Long:    "Check starts an installed agent in an empty directory, makes it answer, ask for permission and stop, and prints a table. It\nuses the agent's login and its model: a few short requests.",
 		Example: "  parley agents check opencode",
 	}
-	cmd.Flags().DurationVar(&timeout, "timeout", timeout, "how long each step may take")
+	cmd.Flags().DurationVar(&timeout, "timeout", timeout, "time limit of each step")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		p, err := agents.Named(args[0], false, slog.New(slog.DiscardHandler))
 		if err != nil {
@@ -140,12 +140,13 @@ func newAgentsCheck(code *int) *cobra.Command {
 	return cmd
 }
 
-// describer is a provider that can report what its agent is.
+// describer is a provider that can describe its agent.
 type describer interface {
 	Describe(ctx context.Context, opts agent.Options) (acpagent.Description, error)
 }
 
-// checkAgent runs the checks and prints a row for each as it ends. The error has the number of those that failed.
+// checkAgent runs the checks and prints a row when each ends. The error contains the number of
+// failed checks.
 func checkAgent(ctx context.Context, out io.Writer, subject agentcheck.Subject) error {
 	if d, ok := subject.Provider.(describer); ok {
 		starting, cancel := context.WithTimeout(ctx, subject.Timeout)

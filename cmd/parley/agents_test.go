@@ -71,7 +71,7 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// The checks print a row each, and fail as a whole if one fails.
+// The command prints a row for each check, and fails if one of them fails.
 func TestAgents_check(t *testing.T) {
 	var out bytes.Buffer
 	subject := agentcheck.Subject{

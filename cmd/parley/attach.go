@@ -16,16 +16,16 @@ import (
 )
 
 const attachLong = `Attach follows a session of a server and lets you take part in it. A line that you type is
-a prompt, or the answer to what the agent asks; these are commands:
+a prompt, or the answer to a request of the agent; these are commands:
 
   /allow  /deny     answer the oldest request for a permission
   /answer TEXT      answer the oldest question
   /interrupt        stop the running turn (also Ctrl-C)
-  /queue            show the inputs that wait, /release lets held ones run
+  /queue            show the queued inputs; /release runs held ones
   /continue         continue an interrupted turn
-  /quit             leave (also Ctrl-D); the session goes on
+  /quit             leave (also Ctrl-D); the session continues
 
-/help lists all of them. The connection is restored by itself, and nothing is shown twice.`
+/help lists all of them. A lost connection is restored automatically, without repeated messages.`
 
 func newAttach(code *int) *cobra.Command {
 	f := &remote.Flags{}

@@ -38,7 +38,7 @@ func sitDown(t *testing.T, apiURL string, env []string, args ...string) *person 
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, err := exec.LookPath("parley") // TestMain has put it there
+	program, err := exec.LookPath("parley") // created by TestMain
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func (p *person) leaves(code int) string {
 // ends waits for the end of the program and returns all its output.
 func (p *person) ends(code int) string {
 	p.t.Helper()
-	_ = p.cmd.Wait() // the exit code has the outcome
+	_ = p.cmd.Wait() // the exit code contains the outcome
 	<-p.read
 	all := p.seen.text()
 	if got := p.cmd.ProcessState.ExitCode(); got != code {
@@ -153,7 +153,7 @@ func TestChatOnTerminal(t *testing.T) {
 	p.sees("… two", "│ one two", "✓ ", " out")
 	p.types("\x1b[200~pasted\nlines\x1b[201~\r")
 	p.sees("│ pasted lines", "✓ ", " out")
-	p.types(strings.Repeat("\x1b[A", 5)) // two rows each, and the one before
+	p.types(strings.Repeat("\x1b[A", 5)) // two rows each, then the prompt before
 	p.sees("> markdown")
 	p.types("\x15/mod\t")
 	p.sees("/mode  /model")
@@ -220,7 +220,7 @@ func TestChatEnds(t *testing.T) {
 	p.leaves(143)
 }
 
-// The real CLI, and a model that would like to control the terminal.
+// Chat with the real CLI, and with a model that tries to control the terminal.
 func TestChatRealCLI(t *testing.T) {
 	cli := e2e.CLI(t)
 	api := claudetest.StartFakeAPI(t, claudetest.Replies(

@@ -28,8 +28,8 @@ import (
 // escapes are the ways in which a command leaves the process $P in the background.
 var escapes = []string{`sh -c "$P" &`, `(nohup sh -c "$P" &)`, `(setsid sh -c "$P" &)`, `(env -i sh -c "$P" &)`, `(setsid env -i sh -c "$P" &)`}
 
-// escapee is a CLI that leaves processes behind: it starts a process in each way and then runs the simulated agent. The
-// processes write their ids to dir.
+// escapee is a CLI that leaves processes running: it starts a process in each way and then runs the
+// simulated agent. The processes write their ids to dir.
 type escapee struct{ program, dir string }
 
 func newEscapee(t *testing.T) escapee {
@@ -50,7 +50,7 @@ func newEscapee(t *testing.T) escapee {
 	}
 	t.Cleanup(func() {
 		for pid := range e.running(t) {
-			_ = syscall.Kill(pid, syscall.SIGKILL) // where the test has failed
+			_ = syscall.Kill(pid, syscall.SIGKILL) // in case the test has failed
 		}
 	})
 	return e
@@ -82,7 +82,7 @@ func (e escapee) running(t *testing.T) map[int]string {
 	for _, note := range notes {
 		text, _ := os.ReadFile(note)
 		pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
-		args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)) // one that is dead has none
+		args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)) // empty for a process that has ended
 		if pid > 0 && bytes.Contains(args, []byte("tail\x00-f\x00/dev/null")) {
 			running[pid] = escapes[note[len(note)-1]-'0']
 		}
@@ -123,7 +123,7 @@ func parleyCommand(t *testing.T, args ...string) *exec.Cmd {
 func TestSupervisorIsFirst(t *testing.T) {
 	cmd := parleyCommand(t)
 	cmd.Args[0], cmd.Env = supervise.Name, append(cmd.Env, "GODEBUG=inittrace=1")
-	out, _ := cmd.CombinedOutput() // fails because no program tells it what to start
+	out, _ := cmd.CombinedOutput() // fails because no command to start is given
 	var before []string
 	for line := range strings.Lines(string(out)) {
 		if name, ok := strings.CutPrefix(line, "init "); ok {
@@ -146,7 +146,7 @@ func TestRun_children(t *testing.T) {
 		args   []string
 		input  string
 		sig    syscall.Signal // 0: the input ends
-		within time.Duration  // 0: no process is left when the command has ended
+		within time.Duration  // 0: when the command ends, no process may be left
 	}{
 		{"run", []string{"run", "--cli", "AGENT", "hello"}, "", 0, 0},
 		{"run, kept", []string{"run", "--keep-children", "--cli", "AGENT", "hello"}, "", 0, 0},
@@ -249,8 +249,8 @@ func TestServe_keepChildren(t *testing.T) {
 	}
 }
 
-// TestOptions_supervisor checks that with Options.Supervisor no process survives Run and Client.Close, and that without it only
-// one in another session with an empty environment does.
+// TestOptions_supervisor checks that with Options.Supervisor no process survives Run and
+// Client.Close. Without it, only a process in another session with an empty environment survives.
 func TestOptions_supervisor(t *testing.T) {
 	short.SkipQuick(t, "starts several commands")
 	parley, err := exec.LookPath("parley") // TestMain has put it there

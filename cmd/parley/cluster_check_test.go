@@ -11,11 +11,11 @@ import (
 // clusterRecord is the part of a log record that the checker reads.
 type clusterRecord struct {
 	Seq   uint64
-	Epoch uint64 // of the owner that begins with the record; 0 for none
+	Epoch uint64 // of the owner that writes from this record on; 0 for none
 	Node  string
-	Line  uint64 // the last line of the agent that the record and those before account for; 0 for none
+	Line  uint64 // the last line of the agent that this record or an earlier one includes; 0 for none
 	Agent *uint32
-	In    string // the host of the agent
+	In    string // the host that runs the agent
 	Keys  []string
 }
 
@@ -53,8 +53,9 @@ func readClusterLog(t *testing.T, store *eventlog.Store, id string) (all []clust
 	return all
 }
 
-// checkClusterLog checks the log of a session against what a cluster promises: every record is numbered in order, owners follow each
-// other with rising epochs, every line of an agent and every key of a request counts once.
+// checkClusterLog checks that the log of a session is consistent: the records are numbered without
+// gaps, the epochs of successive owners increase, and every line of an agent and every key of a
+// request counts once.
 func checkClusterLog(all []clusterRecord) (problems []string) {
 	report := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	if len(all) == 0 || all[0].Epoch == 0 {

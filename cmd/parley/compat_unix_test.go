@@ -36,7 +36,7 @@ import (
 // The fixture is described in testdata/d034065/README.md.
 const fixture = "testdata/d034065"
 
-// recordedAt is the directory in which the fixture was made. Its data contains the path.
+// recordedAt is the directory in which the fixture was recorded. Its data contains this path.
 const recordedAt = "/tmp/parley-compat"
 
 // A server on a new directory answers the recorded requests like commit d034065.
@@ -66,7 +66,7 @@ type compatStep struct {
 	Params json.RawMessage   `json:"params,omitempty"`
 	As     string            `json:"as,omitempty"`    // the variable with the token
 	Save   map[string]string `json:"save,omitempty"`  // variables, each with alternative paths of a member
-	Until  string            `json:"until,omitempty"` // path=value: the request is repeated until the answer has it; without a value, the member
+	Until  string            `json:"until,omitempty"` // path=value: the request is repeated until the answer has this value; without a value, until it has the member
 	Ends   int               `json:"ends,omitempty"`  // for a stream: the number of results to read
 	Waits  bool              `json:"waits,omitempty"` // the answer is not compared
 	Status int               `json:"status,omitempty"`
@@ -82,8 +82,8 @@ type compatWorld struct {
 	base    string
 	program string
 	record  bool
-	vars    map[string]string // in this run
-	old     map[string]string // of the recorded run
+	vars    map[string]string // of this run
+	old     map[string]string // the data of the recorded run
 	socket  *websocket.Conn
 }
 
@@ -521,7 +521,7 @@ func (w *compatWorld) compare(s *compatStep, status int, answer json.RawMessage)
 		return []string{fmt.Sprintf("status %d, was %d: %s", status, s.Status, answer)}
 	}
 	was, is := w.neutral(w.old, s.Answer), w.neutral(w.vars, answer)
-	if s.Call == "session.isolation" { // lists directories that exist, and the recorded ones do not
+	if s.Call == "session.isolation" { // it lists existing directories, and the recorded ones do not exist
 		for _, v := range []any{was, is} {
 			if m, ok := v.(map[string]any); ok {
 				delete(m, "read")
@@ -565,7 +565,7 @@ func (w *compatWorld) neutral(vars map[string]string, answer json.RawMessage) (v
 			replace = append(replace, vars[name], "$"+name)
 		}
 	}
-	for _, name := range []string{"project", "home", "data"} { // also a data directory that has moved names them
+	for _, name := range []string{"project", "home", "data"} { // a moved data directory also contains these paths
 		replace = append(replace, recordedAt+"/"+name, "$"+name)
 	}
 	return replaced(v, strings.NewReplacer(replace...))
@@ -616,10 +616,10 @@ var growing = []string{".components.schemas", ".paths"}
 var added = regexp.MustCompile(`^\.components\.schemas\.(Accepted\.properties\.held|ProviderInfo\.properties\.(box|boxed)|(HistoryRef|Workspace)\.properties\.machine|SessionSummary\.properties\.(turns|cost_usd|branch|repo|box|machine)|TokenInfo\.properties\.(agent_of|current|device)|WorkspaceDiffResult\.properties\.reverted)$` +
 	`|\.sessions\.\d+\.(turns|cost_usd|branch|repo)$|^\.tokens\.\d+\.used_at$|\.waited_ms$|^\.reverted$|\.options\.\d+\.preview$`)
 
-// taken is the schema of a method that had no parameters and now has some.
+// taken is the schema of a method that has got its first parameters since.
 const taken = ".paths./v1/workspace.list.post.requestBody.content.application/json.schema.$ref"
 
-// ofDay matches what a budget of a day has spent, which ends with the day of the fixture.
+// ofDay matches the amount spent from a daily budget, which was reset after the day of the fixture.
 var ofDay = regexp.MustCompile(`^\.budgets\.\d+\.spent_(tokens|usd)$`)
 
 // differences compares two neutral answers. For a conversation it compares only the content.
@@ -648,7 +648,7 @@ func differences(path string, was, is any, diffs *[]string) {
 	case []any:
 		now, ok := is.([]any)
 		if ok && last == "capabilities" && len(now) > len(old) {
-			now = now[:len(old)] // new ones come last
+			now = now[:len(old)] // new elements are at the end
 		}
 		if ok && len(now) == len(old) {
 			for i := range old {
@@ -669,7 +669,7 @@ func contents(path string, was, is any, diffs *[]string) {
 	case map[string]any:
 		now, _ := is.(map[string]any)
 		for name, value := range old {
-			if changingMember.MatchString(name) || name == "type" && now[name] == fmt.Sprint(value)+"_request" { // a prompt is its event
+			if changingMember.MatchString(name) || name == "type" && now[name] == fmt.Sprint(value)+"_request" { // a prompt has become its event
 				continue
 			}
 			if next, ok := now[name]; ok {

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/supervise"
 )
 
-// TestEntrypoint checks that a server that was killed is started again in a container, and that SIGTERM ends the server and the
-// container.
+// TestEntrypoint checks that the entrypoint restarts a server that was killed in a container, and
+// that SIGTERM ends the server and the container.
 func TestEntrypoint(t *testing.T) {
 	dir := t.TempDir()
 	cmd := exec.Command(filepath.Join(deployDir, "entrypoint.sh"), linkedProgram(t), "serve", "--agent", "sim", "--listen", "127.0.0.1:0",
@@ -27,7 +27,7 @@ func TestEntrypoint(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { endChildren(cmd.Process.Pid); _ = cmd.Process.Kill() }) // where the test has failed
+	t.Cleanup(func() { endChildren(cmd.Process.Pid); _ = cmd.Process.Kill() }) // in case the test has failed
 	lines := bufio.NewScanner(out)
 	greeted := func() bool {
 		for lines.Scan() {

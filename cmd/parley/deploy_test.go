@@ -90,7 +90,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// verifyUnit checks a unit with systemd, with programs that exist here.
+// verifyUnit checks a unit with systemd, with programs that exist on this machine.
 func verifyUnit(t *testing.T, name, start string) {
 	t.Helper()
 	program, err := exec.LookPath("systemd-analyze")
@@ -122,7 +122,7 @@ func verifyUnit(t *testing.T, name, start string) {
 		}
 	}
 	if err != nil {
-		t.Logf("systemd-analyze: %v\n%s", err, out) // of a machine without a running systemd
+		t.Logf("systemd-analyze: %v\n%s", err, out) // such as on a machine without a running systemd
 	}
 }
 

@@ -77,7 +77,8 @@ func serveDocs(ctx context.Context, con *term.Console, address string, open bool
 	return ctx.Err()
 }
 
-// openBrowser opens an address in the user's browser. Where that fails the printed address remains.
+// openBrowser opens an address in the user's browser. If that fails, the user can open the printed
+// address.
 func openBrowser(ctx context.Context, url string) {
 	name, args := "xdg-open", []string{url}
 	switch runtime.GOOS {
@@ -88,6 +89,6 @@ func openBrowser(ctx context.Context, url string) {
 	}
 	cmd := exec.CommandContext(ctx, name, args...)
 	if cmd.Start() == nil {
-		go func() { _ = cmd.Wait() }() // a browser that does not open is no error
+		go func() { _ = cmd.Wait() }() // a browser that does not open is not an error
 	}
 }

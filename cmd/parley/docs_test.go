@@ -50,8 +50,8 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// notRun are snippets that other tests require unchanged, with the reason why they are not run here.
-// Other snippets have the reason after their fence.
+// notRun maps snippets that are not run here to the reason; other tests require their exact text.
+// Other snippets that are not run have the reason after their fence.
 var notRun = map[string]string{
 	"README.md: make run": "make run serves until it is stopped, and make test runs this test",
 }

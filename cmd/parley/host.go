@@ -17,11 +17,11 @@ import (
 	"github.com/seed7221b0f9/parley/internal/supervise"
 )
 
-const hostLong = `Host looks at the process that runs the agents of "parley serve" and outlives the server, and
-offers the agents of this machine to a server on another one.
+const hostLong = `Host shows and stops the process that runs the agents of "parley serve" and outlives the server,
+and offers the agents of this machine to a server on another one.
 
 Exit codes:
-    0  it was done, also where no host runs
+    0  done, also if no host runs
     1  the host or the server did not answer, or refused
     2  invalid command line`
 
@@ -70,7 +70,7 @@ func newHostRun(code *int) *cobra.Command {
 		return host.Run(ctx, dataDir, o, slog.New(slog.NewTextHandler(term.StandardError(), nil)))
 	})
 	cmd.Long = "Run runs the host in the foreground. Its agents end with it. A server starts its host itself:\nthis command is for service managers that keep processes apart."
-	cmd.Flags().DurationVar(&o.OrphanTimeout, "orphan-timeout", 24*time.Hour, "how long an agent runs without a server")
+	cmd.Flags().DurationVar(&o.OrphanTimeout, "orphan-timeout", 24*time.Hour, "time that an agent runs without a server")
 	cmd.Flags().DurationVar(&o.IdleTimeout, "idle-timeout", time.Minute, "end after this time without a server and agents")
 	return cmd
 }

@@ -21,15 +21,16 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// TestHost_hook leaves a call of the real CLI at a hook whose process has ended, for longer than the hook's Timeout: the call neither
-// runs nor fails, and the hook of the next process decides it.
+// TestHost_hook leaves a tool call of the real CLI waiting for a hook whose process has ended, for
+// longer than the hook's Timeout: the call neither runs nor fails, and the hook of the next process
+// decides it.
 func TestHost_hook(t *testing.T) {
 	for decision, runs := range map[hook.PermissionDecision]bool{hook.DecisionAllow: true, hook.DecisionDeny: false} {
 		t.Run(string(decision), func(t *testing.T) {
 			w := newHookWorld(t)
 			w.ask()
 			select {
-			case <-time.After(time.Duration(short.Count(3, 3, 180)) * time.Second): // the CLI does not report that it waits
+			case <-time.After(time.Duration(short.Count(3, 3, 180)) * time.Second): // the CLI does not report that it is waiting
 			case <-w.ctx.Done():
 			}
 			if _, err := os.Stat(w.kept()); !errors.Is(err, fs.ErrNotExist) || len(w.api.Requests()) != 1 {
@@ -44,7 +45,7 @@ func TestHost_hook(t *testing.T) {
 	}
 }
 
-// hookWorld is a place where a real CLI runs under a host, for processes that decide its calls with a hook.
+// hookWorld runs a real CLI under a host, for processes that decide its calls with a hook.
 type hookWorld struct {
 	*testing.T
 	ctx       context.Context
@@ -84,7 +85,7 @@ func (w *hookWorld) lastResult() string {
 	return string(body.Messages[len(body.Messages)-1])
 }
 
-// kept is the file that the call writes.
+// kept is the file that the tool call writes.
 func (w *hookWorld) kept() string { return filepath.Join(w.project, "kept") }
 
 // dial connects to the host as the next owner.
@@ -106,7 +107,8 @@ func (w *hookWorld) options(f hook.PreToolUseFunc) *claude.Options {
 		Hooks: &hook.Hooks{PreToolUse: []hook.Matcher[hook.PreToolUseInput, hook.PreToolUseOutput]{{Hooks: []hook.PreToolUseFunc{f}, Timeout: time.Second}}}}
 }
 
-// ask starts the CLI and ends the connection when it waits for the hook, as the end of the process does.
+// ask starts the CLI, waits until it waits for the hook, and then ends the connection, as a process
+// does that ends.
 func (w *hookWorld) ask() {
 	w.Helper()
 	link := w.dial()
@@ -131,7 +133,7 @@ func (w *hookWorld) ask() {
 	_ = client.Close() // fails, because the CLI cannot be reached
 }
 
-// decide takes the CLI over with a hook that decides, and waits for the end of the turn.
+// decide adopts the CLI with a hook that decides, and waits for the end of the turn.
 func (w *hookWorld) decide(decision hook.PermissionDecision) {
 	w.Helper()
 	link := w.dial()
@@ -155,7 +157,7 @@ func (w *hookWorld) decide(decision hook.PermissionDecision) {
 		w.Fatal(err)
 	}
 	defer client.Close()
-	// WaitIdle returns at once while the adopted client has not read that the turn runs.
+	// WaitIdle returns immediately until the adopted client has read that a turn is running.
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for len(w.api.Requests()) < 2 {

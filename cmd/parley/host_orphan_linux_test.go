@@ -8,8 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// TestServe_hostOrphan checks that the host interrupts a turn when the orphan timeout expires without a server, and that the next
-// server finds the session idle.
+// TestServe_hostOrphan checks that the host interrupts a turn at the orphan timeout if no server
+// runs, and that the next server finds the session idle.
 func TestServe_hostOrphan(t *testing.T) {
 	short.SkipLong(t, "starts servers")
 	s := newSimHost(t)

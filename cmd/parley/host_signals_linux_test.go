@@ -17,7 +17,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// simHost is a place where parley serve runs the simulated agent behind the Agent Client Protocol, which a host can keep.
+// simHost runs parley serve with the simulated agent over the Agent Client Protocol, which can run
+// under a host.
 type simHost struct {
 	*testing.T
 	data      string
@@ -34,7 +35,7 @@ func newSimHost(t *testing.T) *simHost {
 	return s
 }
 
-// agents returns the agents of the host, and whether one runs.
+// agents returns the agents of the host, and whether a host runs.
 func (s *simHost) agents() (agents []host.Agent, runs bool) {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
@@ -51,7 +52,7 @@ func (s *simHost) agents() (agents []host.Agent, runs bool) {
 	return agents, true
 }
 
-// stop ends a host that a failed test has left.
+// stop ends a host that a failed test has left running.
 func (s *simHost) stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 	defer cancel()
@@ -63,7 +64,7 @@ func (s *simHost) stop() {
 	}
 }
 
-// connect connects a session and waits until its agent asks for a permission.
+// connect creates a session and waits until its agent asks for a permission.
 func (s *simHost) connect(c *client.Client) string {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), waitLimit)
@@ -112,7 +113,8 @@ func TestServe_hostSignals(t *testing.T) {
 	}
 }
 
-// TestServe_noHost checks that with --no-host no host starts, and that the agents that an earlier server has left in one are ended.
+// TestServe_noHost checks that with --no-host no host starts, and that agents which an earlier
+// server has left in a host are ended.
 func TestServe_noHost(t *testing.T) {
 	short.SkipLong(t, "starts servers")
 	s := newSimHost(t)
@@ -137,7 +139,7 @@ func TestServe_noHost(t *testing.T) {
 	end(t, server, syscall.SIGTERM)
 }
 
-// end ends a server with a signal, which it must follow without an error.
+// end ends a server with a signal. The server must exit without an error.
 func end(t *testing.T, server *exec.Cmd, s syscall.Signal) {
 	t.Helper()
 	if err := server.Process.Signal(s); err != nil {

@@ -19,7 +19,7 @@ import (
 // direction.
 const trick = "evil\x1b]0;owned\x07\x1b[2J\x1b[35m\x1b[8m\u009b2J\u202e\uFDD031\uFDD1\x7f\b\r!"
 
-// kept are members that must not change, so that a line stays valid.
+// kept are the members that plant does not change, so that a line stays valid.
 var kept = []string{
 	"type", "subtype", "uuid", "parentUuid", "logicalParentUuid", "sessionId", "session_id", "timestamp", "id", "tool_use_id", "role",
 	"request_id", "requestId", "sourceToolAssistantUUID", "leafUuid", "parent_tool_use_id", "user_message_uuid", "event", "stop_reason", "terminal_reason",
@@ -44,8 +44,8 @@ func plant(name string, v any) any {
 	return v
 }
 
-// plantLines plants the trick in every line of JSON. Characters that JSON does not need to escape are
-// not escaped, as in the lines of the CLI.
+// plantLines plants the trick in every line of JSON. Like the CLI, it escapes only the characters
+// that JSON requires to be escaped.
 func plantLines(t *testing.T, text string) string {
 	t.Helper()
 	var b strings.Builder
@@ -71,7 +71,7 @@ func seenOn(t *testing.T, env []string, typed string, args ...string) (plain str
 	if typed != "" {
 		p.types(typed)
 	}
-	_ = p.cmd.Wait() // the exit code has the outcome
+	_ = p.cmd.Wait() // the exit code contains the outcome
 	<-p.read
 	text := ownSequences.ReplaceAllString(strings.ReplaceAll(p.seen.text(), "\r\n", "\n"), "")
 	return text, p.cmd.ProcessState.ExitCode()
@@ -174,7 +174,7 @@ func pipedSessions(t *testing.T, env []string, id string) {
 	}
 }
 
-// No string of the CLI controls the terminal, in text, JSON and chat.
+// No string of the CLI can control the terminal, in text, JSON and chat.
 func TestHostileCLI(t *testing.T) {
 	short.SkipQuick(t, "starts many commands")
 	names := []string{"parallel-tools", "partial-thinking", "api-429-then-ok", "unknown-content-block", "ask-user-question", "api-400"}
@@ -202,7 +202,7 @@ func TestHostileCLI(t *testing.T) {
 	}
 }
 
-// doctor shows file names and the output of programs.
+// File names and program output that doctor shows cannot control the terminal.
 func TestHostileDoctor(t *testing.T) {
 	short.SkipQuick(t, "starts many commands")
 	cli := filepath.Join(t.TempDir(), "claude"+strings.ReplaceAll(trick, "/", ""))

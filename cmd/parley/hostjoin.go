@@ -9,21 +9,21 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-const hostJoinLong = `Join offers the agents of this machine to a server. It dials the server, so that this machine
-opens no port, and dials again when the link is lost. Agents run on without a link. Ctrl-C ends the
+const hostJoinLong = `Join offers the agents of this machine to a server. It connects to the server, so that this
+machine opens no port, and reconnects when the link is lost. Agents continue without a link. Ctrl-C ends the
 link and leaves the agents running; they end 24 hours later if the machine does not join again.
 
 The server names an agent, a directory and options; this machine makes the command. Programs, MCP
 servers, hooks and variables come from the configuration of this machine. Agents run below --dir, and
-no answer of the server raises their permission mode above --max-mode. A server can still prompt
-agents and approve their calls, so that it can do what this user can do. The token comes from
---token-file, from PARLEY_TOKEN or from a line of standard input. In place of a token, a line can be
+no response of the server raises their permission mode above --max-mode. A server can still prompt
+agents and approve their calls, and thereby use the rights of this user. The token comes from
+--token-file, from PARLEY_TOKEN or from a line of standard input. Instead of a token, a line can be
 the code that the page shows under Machines; at a terminal the command asks for it. The code is
 exchanged for a token, which is kept below --data for its owner only.
 
 Exit codes:
-    0  a signal has ended it
-    1  the server has refused the token, or the host cannot run
+    0  ended by a signal
+    1  the server refused the token, or the host cannot run
     2  invalid command line`
 
 func newHostJoin(code *int) *cobra.Command {

@@ -16,22 +16,24 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// reader is the program in place of Claude Code: it notes its arguments, its directory and each line, and echoes the lines.
+// reader is the program used instead of Claude Code: it records its arguments, its directory and
+// each line, and echoes the lines.
 const reader = `#!/bin/sh
 { printf '%%s\n' "$PWD" "$@" "(end)"; } >> %[1]s/started
 while read -r line; do printf '%%s\n' "$line" >> %[1]s/read; printf '%%s\n' "$line"; done
 `
 
-// attempts of a server that was taken over.
+// of a compromised server
 type attempts struct {
 	*joinWorld
 	ctx  context.Context
 	link *host.Link
-	dir  string // that the machine offers; that of the world is around it
+	dir  string // the directory that the machine offers, below that of the world
 }
 
-// TestJoin_hostile lets a server try to start other programs, to leave the offered directories and to exceed the permission mode of a machine.
-// Every attempt fails, and the agent has read only allowed lines.
+// TestJoin_hostile runs a server that tries to start other programs, to leave the offered
+// directories and to exceed the permission mode of a machine. Every attempt fails, and the agent
+// has read only allowed lines.
 func TestJoin_hostile(t *testing.T) {
 	w := newJoinWorld(t)
 	w.write("claude", fmt.Sprintf(reader, w.dir), 0o700)
@@ -123,7 +125,8 @@ func (a *attempts) refused(name string, l host.Launch) {
 	}
 }
 
-// lines tries to write lines that start programs, change settings or exceed the ceiling. One line is allowed.
+// lines tries to write lines that start programs, change settings or exceed the permission mode.
+// One line is allowed.
 func (a *attempts) lines(p *host.Process) {
 	a.Helper()
 	request := func(text string) string {

@@ -22,7 +22,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// joinWorld is a machine with a program in place of Claude Code that writes what it reads, and a server that machines can join.
+// joinWorld is a server that machines can join, and a machine that uses, instead of Claude Code, a
+// program that writes the lines that it reads.
 type joinWorld struct {
 	*testing.T
 	dir, data string
@@ -82,7 +83,7 @@ func (w *joinWorld) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	<-l.Done()
 }
 
-// command returns parley host join with arguments before the address of the server.
+// command returns parley host join with these arguments before the address of the server.
 func (w *joinWorld) command(stdin string, args ...string) *exec.Cmd {
 	args = slices.Concat([]string{"host", "join", "--data", w.data, "--cli", filepath.Join(w.dir, "claude"), "--dir", filepath.Join(w.dir, "project")}, args)
 	cmd := exec.Command(linkedProgram(w.T), args...)
@@ -90,8 +91,8 @@ func (w *joinWorld) command(stdin string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// TestJoin checks that a machine joins a server with a token of standard input, that its limits hold, and that Ctrl-C leaves its
-// agent running and prints where.
+// TestJoin checks that a machine joins a server with a token from standard input, that its limits
+// apply, and that after Ctrl-C its agent runs on and the command prints where.
 func TestJoin(t *testing.T) {
 	w := newJoinWorld(t)
 	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
@@ -189,7 +190,7 @@ func (w *joinWorld) work(ctx context.Context, l *host.Link) {
 	}
 }
 
-// TestJoin_refused checks command lines and tokens with which a machine does not join.
+// TestJoin_refused checks command lines and tokens that are refused.
 func TestJoin_refused(t *testing.T) {
 	short.SkipQuick(t, "starts several commands")
 	w := newJoinWorld(t)
@@ -217,7 +218,7 @@ func TestJoin_refused(t *testing.T) {
 		var out strings.Builder
 		cmd := w.command(c.stdin, c.args...)
 		cmd.Stdout, cmd.Stderr = &out, &out
-		_ = cmd.Run() // the code tells
+		_ = cmd.Run() // the exit code is checked
 		if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(out.String(), c.want) {
 			t.Errorf("%s: code %d, %q, want %d and %q", name, code, out.String(), c.code, c.want)
 		}

@@ -103,7 +103,8 @@ func keptCLI(d *diary) claudetest.Program {
 	}
 }
 
-// noteTranscript adds a prompt to the session's transcript, without which it cannot be resumed.
+// noteTranscript adds a prompt to the session's transcript, because a session without a transcript
+// cannot be resumed.
 func noteTranscript(c *claudetest.CLI, p *message.User) error {
 	cwd, err := os.Getwd()
 	if err != nil {
@@ -128,7 +129,7 @@ func noteTranscript(c *claudetest.CLI, p *message.User) error {
 // childVariable makes the scripted CLI start a process in another session.
 const childVariable = "PARLEY_TEST_CHILD"
 
-// noteChild starts a child, if one is wanted, and writes its process id to the diary.
+// noteChild starts a child, if the variable is set, and writes its process id to the diary.
 func noteChild(c *claudetest.CLI) error {
 	if os.Getenv(childVariable) == "" {
 		return nil
@@ -157,7 +158,7 @@ func (k keptTurn) play(text string) {
 	k.emit(k.c.StreamText(pieces("Here are the last words of " + text + ", which say that all of it is done.")...)...)
 }
 
-// tools calls tools that wait for a person at the same time.
+// tools calls tools at the same time; each waits for a person's answer.
 func (k keptTurn) tools(parent string, names ...string) {
 	var ids []string
 	var open []*claudetest.Pending

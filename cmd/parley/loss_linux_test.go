@@ -10,8 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// TestLoss damages the log of a server: parley attach reports that a part of the conversation is lost, and parley doctor
-// which part.
+// TestLoss damages the log of a server: parley attach reports that a part of the conversation is
+// lost, and parley doctor reports which part.
 func TestLoss(t *testing.T) {
 	short.SkipQuick(t, "starts several servers")
 	s := newSimServer(t, "--drain-timeout", "1s")

@@ -18,7 +18,7 @@ const machinesLong = `Machines lists the machines that have joined a server sinc
 directories that they offer. A machine joins with parley host join.
 
 Exit codes:
-    0  it was done
+    0  done
     1  the server did not answer, or refused
     2  invalid command line`
 
@@ -60,7 +60,7 @@ func newMachinesRevoke(code *int) *cobra.Command {
 	f := &remote.Flags{}
 	asJSON := false
 	cmd := &cobra.Command{
-		Use: "revoke [flags] MACHINE", Short: "End the token of a machine, and its link", Args: term.Arguments(1, 1), DisableFlagsInUseLine: true,
+		Use: "revoke [flags] MACHINE", Short: "Revoke the token of a machine, and end its link", Args: term.Arguments(1, 1), DisableFlagsInUseLine: true,
 		Long:    "Revoke ends the token with which a machine has joined. The machine is out at once, and its agents run on there until their time without a server ends.",
 		Example: "  parley machines revoke workstation",
 	}

@@ -13,18 +13,18 @@ type fault int
 
 const (
 	passes    fault = iota
-	cuts            // closes them, and later ones
-	delays          // holds every part back for a while
-	halfOpens       // closes the end of the server; the machine hears nothing
-	swallows        // takes bytes of both and passes none on
+	cuts            // closes them, and new ones
+	delays          // delays all data
+	halfOpens       // closes the server's end without telling the machine
+	swallows        // accepts the data of both ends and forwards none
 )
 
 var faultNames = map[fault]string{passes: "passes", cuts: "cuts", delays: "delays", halfOpens: "half-opens", swallows: "swallows"}
 
-// delay is how long a way that delays holds a part back.
+// delay is the time by which a way with the fault delays holds back data.
 const delay = 40 * time.Millisecond
 
-// way is a proxy between a machine and its server.
+// way is a faulty proxy between a machine and its server.
 type way struct {
 	net.Listener
 	to func() string
@@ -35,7 +35,8 @@ type way struct {
 	conns map[*wayConn]bool
 }
 
-// wayConn is a connection through a way. Its fault is permanent: lost bytes are never sent again.
+// wayConn is a connection through a way. A fault is permanent for it, because lost data is never
+// sent again.
 type wayConn struct {
 	machine, server net.Conn // server is nil if it is not connected
 	fault           fault
@@ -56,7 +57,7 @@ func newWay(t *testing.T, to func() string) *way {
 	return w
 }
 
-// set makes the connections of now and later ones have a fault. passes leaves those broken that are.
+// set sets the fault of existing and new connections. passes affects only new ones.
 func (w *way) set(f fault) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -71,7 +72,7 @@ func (w *way) set(f fault) {
 	}
 }
 
-// heal passes later connections on, and closes those that are broken.
+// heal lets new connections pass, and closes the broken ones.
 func (w *way) heal() {
 	w.set(passes)
 	w.mu.Lock()

@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestMachines_codeInterrupted checks that Ctrl-C ends the prompt for a code.
+// TestMachines_codeInterrupted checks that Ctrl-C ends the prompt for a pairing code.
 func TestMachines_codeInterrupted(t *testing.T) {
 	p := sitDown(t, "http://127.0.0.1:9", nil, "host", "join", "--data", t.TempDir(), "https://server.invalid")
 	p.sees("Machines, Add machine: ")
@@ -23,8 +23,9 @@ func TestMachines_codeInterrupted(t *testing.T) {
 	p.ends(0)
 }
 
-// TestMachines_code joins with a code of the page. The code works once; its token is saved with mode 0600 and is used
-// to join again. parley machines lists and revokes the machine, and the saved token is then removed.
+// TestMachines_code joins with a pairing code. The code works once; the token is saved with mode
+// 0600 and used to join again. parley machines lists and revokes the machine, and then the saved
+// token is removed.
 func TestMachines_code(t *testing.T) {
 	w := newHostWorldOn(t, claudetest.StartFakeAPI(t, claudetest.Replies()))
 	home, err := filepath.EvalSymlinks(t.TempDir())
@@ -79,7 +80,7 @@ func TestMachines_code(t *testing.T) {
 	ends(first, out, 0)
 	is(api.MachineUnreachable)
 
-	again, out := joining("") // with the kept token
+	again, out := joining("") // with the saved token
 	is(api.MachineReachable)
 	other, otherOut := joining(made.Code + "\n") // the code was used
 	ends(other, otherOut, 1)

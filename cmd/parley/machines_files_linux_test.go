@@ -27,8 +27,9 @@ func (w *machineWorld) gitOf(dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestMachines_files uses the files, the worktrees and the history of a session of the real CLI on another machine, one that has joined
-// and one that the server reaches over ssh. While the machine is unreachable, the calls fail with that reason.
+// TestMachines_files uses the files, the worktrees and the history of a session of the real CLI on
+// another machine: one that has joined, and one that the server reaches over ssh. While the machine
+// is unreachable, the calls fail with that reason.
 func TestMachines_files(t *testing.T) {
 	for name, begin := range map[string]func(*testing.T, ...claudetest.Reply) *machineWorld{"joined": newMachineWorld, "ssh": newSSHWorld} {
 		t.Run(name, func(t *testing.T) {
@@ -143,7 +144,7 @@ func (w *machineWorld) worktree() {
 	w.session = first
 }
 
-// past checks the history and the usage of the machine.
+// past checks the history and the usage on the machine.
 func (w *machineWorld) past() {
 	w.t.Helper()
 	var list api.HistoryListResult

@@ -22,13 +22,13 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// cutter is a proxy whose connections a test breaks.
+// cutter is a proxy with connections that a test can break.
 type cutter struct {
 	net.Listener
 	wg sync.WaitGroup
 
 	mu    sync.Mutex
-	to    string // empty: every connection is broken
+	to    string // "" breaks every connection
 	conns map[net.Conn]bool
 }
 
@@ -82,15 +82,15 @@ func (c *cutter) run() {
 	}
 }
 
-// machineWorld is a server, and a machine with the real CLI that joins it through a proxy.
+// machineWorld is a server, and a machine with the real CLI that joins the server through a proxy.
 type machineWorld struct {
 	*hostWorld
 	way     *cutter
-	home    string // of the machine
-	project string // on the machine
+	home    string // home directory on the machine
+	project string // directory on the machine
 	hostDir string
-	token   string   // its id
-	env     []string // on the machine
+	token   string   // the id of its token
+	env     []string // environment on the machine
 	joined  *exec.Cmd
 	errors  *lockedText
 	cut     func() // breaks the link
@@ -114,7 +114,7 @@ func (l *lockedText) text() string {
 	return l.String()
 }
 
-// newMachine returns a world with the files of a machine.
+// newMachine returns a world with the files of a machine and no server.
 func newMachine(t *testing.T, fake *claudetest.FakeAPI) *machineWorld {
 	w := &machineWorld{errors: &lockedText{}}
 	home, err := filepath.EvalSymlinks(t.TempDir())
@@ -131,7 +131,7 @@ func newMachine(t *testing.T, fake *claudetest.FakeAPI) *machineWorld {
 	return w
 }
 
-// moveIn makes the server that of the world, and its working directory that of the machine.
+// moveIn adds a server to the world, and chooses the directory of its sessions on the machine.
 func (w *machineWorld) moveIn(h *hostWorld) {
 	w.hostWorld, w.project = h, filepath.Join(w.home, "elsewhere")
 }
@@ -166,7 +166,7 @@ func newMachineWorld(t *testing.T, replies ...claudetest.Reply) *machineWorld {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = w.joined.Process.Signal(os.Interrupt) // it may be gone
+		_ = w.joined.Process.Signal(os.Interrupt) // it may have ended
 		_ = w.joined.Wait()
 		if t.Failed() {
 			t.Log(w.errors.text())
@@ -185,7 +185,7 @@ func (w *machineWorld) address() string {
 	return u.Host
 }
 
-// is waits for the state of the machine.
+// is waits until the machine has a state.
 func (w *machineWorld) is(state string) {
 	w.t.Helper()
 	eventually(w.t, "the machine is "+state, func() bool {
@@ -212,7 +212,7 @@ func (w *machineWorld) theirs() []host.Agent {
 	return list
 }
 
-// asks starts a session with a prompt, and returns the request of its agent.
+// asks starts a session with a prompt, and returns the permission request of its agent.
 func (w *machineWorld) asks(prompt string) (request string) {
 	w.t.Helper()
 	var r api.ConnectResult
@@ -235,8 +235,9 @@ func (w *machineWorld) answered(request string) {
 	}
 }
 
-// TestMachines runs the real CLI on another machine. The link is cut and the server is killed while the CLI waits for a permission: the CLI
-// runs on, and its turn ends as without that. The machine is out when its token is revoked.
+// TestMachines runs the real CLI on another machine. While the CLI waits for a permission, the link
+// is cut and then the server is killed: the CLI continues, and its turn ends as usual. When the
+// machine's token is revoked, the machine is disconnected.
 func TestMachines(t *testing.T) {
 	w := newMachineWorld(t, claudetest.Use("Bash", map[string]any{"command": "echo kept >> kept", "description": "Write a file"}),
 		claudetest.Say("It is written."), claudetest.Say("And again."), claudetest.Say("From the terminal."))

@@ -15,8 +15,9 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestMachines_preview shows a server that the real CLI has started on another machine. Without a link the preview fails, and it is back
-// with the link. Ports of other processes of the machine are not reached.
+// TestMachines_preview shows a web server that the real CLI has started on another machine. The
+// preview fails while there is no link, and works again with a new link. Ports of other processes
+// on the machine cannot be reached.
 func TestMachines_preview(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {

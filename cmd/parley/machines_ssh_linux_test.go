@@ -15,8 +15,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// sshScript is a program in place of ssh: it runs the command with the environment of the machine while the gate is open, and notes its
-// process id.
+// sshScript is a program used instead of ssh: it runs the command with the environment of the
+// machine while the gate is open, and records its process id.
 const sshScript = `#!/bin/sh
 while [ "$1" != -- ]; do shift; done
 [ "$2" = dev@box ] && [ -e '%[1]s/gate' ] || { echo "ssh: connect to host box: Connection refused" >&2; exit 255; }
@@ -24,7 +24,8 @@ echo $$ >> '%[1]s/pids'
 cd '%[1]s/home' && exec env -i %[2]s /bin/sh -c "$3"
 `
 
-// newSSHWorld is newMachineWorld with a machine that the server reaches with a program in place of ssh.
+// newSSHWorld is like newMachineWorld, but the server reaches the machine with the program that is
+// used instead of ssh.
 func newSSHWorld(t *testing.T, replies ...claudetest.Reply) *machineWorld {
 	fake := claudetest.StartFakeAPI(t, claudetest.Replies(replies...))
 	w := newMachine(t, fake)
@@ -55,7 +56,7 @@ func newSSHWorld(t *testing.T, replies ...claudetest.Reply) *machineWorld {
 		}
 		for pid := range strings.FieldsSeq(string(pids)) {
 			if n, err := strconv.Atoi(pid); err == nil {
-				_ = syscall.Kill(n, syscall.SIGKILL) // all but one have ended
+				_ = syscall.Kill(n, syscall.SIGKILL) // at most one still runs
 			}
 		}
 	}
@@ -73,10 +74,11 @@ func newSSHWorld(t *testing.T, replies ...claudetest.Reply) *machineWorld {
 	return w
 }
 
-// TestMachines_ssh breaks the ssh link of a session in mid turn. The agent continues, and the turn ends as without the break.
+// TestMachines_ssh breaks the ssh link of a session during a turn. The agent continues, and the
+// turn ends as usual.
 func TestMachines_ssh(t *testing.T) {
 	w := newSSHWorld(t, claudetest.Use("Bash", map[string]any{"command": "echo kept >> kept", "description": "Write a file"}), claudetest.Say("It is written."))
-	dir, _, _ := strings.Cut(os.Getenv("PATH"), ":") // of the program in place of ssh
+	dir, _, _ := strings.Cut(os.Getenv("PATH"), ":") // directory of the program that is used instead of ssh
 	gate := filepath.Join(dir, "gate")
 	request := w.asks("write it")
 	before := w.theirs()

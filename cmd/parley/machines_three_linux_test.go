@@ -22,7 +22,7 @@ import (
 
 // joinedMachine is a machine with scripted CLIs that joins a server through a way.
 type joinedMachine struct {
-	name, token, hostDir string // token is its id
+	name, token, hostDir string // token is the id of its token
 	way                  *way
 	process              *exec.Cmd
 	errors               *lockedText
@@ -69,7 +69,7 @@ func (w *killWorld) joinMachine(name string) *joinedMachine {
 	return m
 }
 
-// machineIs waits for the state of a machine.
+// machineIs waits until a machine has a state.
 func (w *killWorld) machineIs(name, state string) {
 	w.t.Helper()
 	eventually(w.t, name+" is "+state, func() bool {
@@ -79,7 +79,7 @@ func (w *killWorld) machineIs(name, state string) {
 	})
 }
 
-// agentsOn are the agents of machines.
+// agentsOn returns the agents of machines.
 func agentsOn(t *testing.T, machines []*joinedMachine) (all []host.Agent) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
@@ -95,7 +95,7 @@ func agentsOn(t *testing.T, machines []*joinedMachine) (all []host.Agent) {
 			t.Fatal(err)
 		}
 		for _, a := range list {
-			_, a.Key, _ = strings.Cut(a.Key, "/") // the relay puts the name of the agent before it
+			_, a.Key, _ = strings.Cut(a.Key, "/") // the relay prefixes the key with the name of the agent
 			all = append(all, a)
 		}
 	}
@@ -122,7 +122,7 @@ func TestMachines_three(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gap := max(1, 3*calm.messages()*4/10/strikes) // sessions go on while a fault lasts
+	gap := max(1, 3*calm.messages()*4/10/strikes) // sessions continue while a fault lasts
 
 	var work sync.WaitGroup
 	for _, m := range machines {
@@ -225,7 +225,7 @@ func TestMachines_minute(t *testing.T) {
 	}
 	<-time.After(time.Minute)
 	for _, m := range machines {
-		m.way.set(passes) // what is broken stays so until its ends give it up
+		m.way.set(passes) // broken connections stay broken until their ends give up
 	}
 	for _, m := range machines {
 		w.machineIs(m.name, api.MachineReachable)
@@ -234,8 +234,8 @@ func TestMachines_minute(t *testing.T) {
 	w.checkAll(calm, turns)
 }
 
-// TestMachines_revoked checks that a machine is out at once when its token is revoked: its session has no agent, its command ends, and it
-// cannot join again. Its agent runs on there.
+// TestMachines_revoked checks that revoking a machine's token disconnects it at once: its session
+// has no agent, its command ends, and it cannot join again. Its agent continues on the machine.
 func TestMachines_revoked(t *testing.T) {
 	short.Skip(t, "a server and a machine")
 	w := newKillWorld(t, 1)

@@ -22,13 +22,13 @@ import (
 // TestMain runs the tests, or the command if a test started it.
 func TestMain(m *testing.M) {
 	box.Enter()
-	host.Enter() // a host of a server under test is this executable
+	host.Enter() // this executable can be the host of a server under test
 	keyproxy.Enter()
 	if command := os.Getenv(terminalVariable); command != "" {
 		terminalAgent(command)
 	}
 	programs[keptProgram] = keptCLI(openDiary())
-	claudetest.RunProgram(programs) // the simulated agent is this executable too
+	claudetest.RunProgram(programs) // this executable can also be the simulated agent
 	testscript.Main(tidyTests{m}, map[string]func(){"parley": main, "asker": serveAsker})
 }
 
@@ -51,7 +51,7 @@ func serveAsker() {
 	}
 }
 
-// tidyTests are tests that leave no goroutine or child running.
+// tidyTests are the tests after which no goroutine or child may be left.
 type tidyTests struct{ m *testing.M }
 
 // Run runs the tests, and then checks for leftovers.

@@ -14,7 +14,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/supervise"
 )
 
-// kill kills the agent in the middle of a turn: the turn ends, and the next prompt finds an agent that remembers.
+// kill kills the agent during a turn: the turn ends, and the next prompt gets an agent that
+// remembers the conversation.
 func (s *matrixSession) kill(ctx context.Context) (string, error) {
 	if _, err := s.answered(ctx); err != nil {
 		return "", err
@@ -53,8 +54,9 @@ func (s *matrixSession) later(ctx context.Context) error {
 	}
 }
 
-// killAgent kills the processes of an agent: the descendants of the server that have a word in their command lines, without the supervisor,
-// which is the program of the server. Some agents start themselves again, so the last one is killed first.
+// killAgent kills the processes of an agent: the descendants of the server with a word in their
+// command lines, except for supervisors, which run the server's program. Some agents restart
+// themselves, so killAgent kills the newest process first.
 func killAgent(server *exec.Cmd, word string) error {
 	table := supervise.Table()
 	below := map[int]bool{server.Process.Pid: true}
@@ -77,7 +79,7 @@ func killAgent(server *exec.Cmd, word string) error {
 		if !below[p.PID] {
 			continue
 		}
-		exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.PID)) // it may have ended
+		exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.PID)) // the process may have ended
 		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
 		seen = append(seen, string(bytes.ReplaceAll(line, []byte{0}, []byte(" "))))
 		if exe != own && bytes.Contains(line, []byte(word)) {

@@ -17,10 +17,11 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// cellLimit bounds one cell of the matrix. Some agents use 15 s of CPU time to start.
+// cellLimit limits the time for one cell of the matrix. Some agents use 15 s of CPU time to start.
 const cellLimit = 3 * time.Minute
 
-// maxFailures is how many cells of an agent may fail before the rest is not tried: each takes up to the limit.
+// maxFailures is the number of failed cells of an agent after which the rest is skipped, because
+// each failure can take up to the limit.
 const maxFailures = 2
 
 // matrixCells are the checks of each agent. They run in this order, in one session.
@@ -75,7 +76,7 @@ func TestAgentMatrix(t *testing.T) {
 	fmt.Print(table.String())
 }
 
-// row tries an agent and returns its row of the table.
+// row checks an agent and returns its row of the table.
 func (w *matrixWorld) row(t *testing.T, a *matrixAgent) string {
 	row := "| " + a.name
 	s := &matrixSession{matrixWorld: w, agent: a}
@@ -115,7 +116,7 @@ type matrixSession struct {
 	agent *matrixAgent
 	id    string
 	began time.Time
-	first string // the name of the first prompt, which the agent has to remember
+	first string // the name in the first prompt, which the agent must remember
 	asks  int
 }
 
@@ -141,11 +142,11 @@ func (s *matrixSession) leave() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), cellLimit)
 	defer cancel()
-	_ = s.client.Call(ctx, "session.disconnect", api.SessionRef{SessionID: s.id}, nil) // the server ends the agent otherwise
+	_ = s.client.Call(ctx, "session.disconnect", api.SessionRef{SessionID: s.id}, nil) // otherwise the server ends the agent
 	s.id = ""
 }
 
-// ask sends a prompt with a script for the model, and returns the turn and the name in the script.
+// ask sends a prompt with a script for the model. It returns the turn and the name in the script.
 func (s *matrixSession) ask(ctx context.Context, verb string) (turn, name string, err error) {
 	s.asks++
 	name = fmt.Sprintf("%s%d.txt", s.agent.name, s.asks)
@@ -176,7 +177,8 @@ func (s *matrixSession) until(ctx context.Context, what string, holds func(c *ev
 	return fmt.Errorf("%s: the events have ended", what)
 }
 
-// answered sends a prompt that the model answers at once, and waits for the answer and the end of the turn.
+// answered sends a prompt that the model answers immediately, and waits for the answer and the end
+// of the turn.
 func (s *matrixSession) answered(ctx context.Context) (name string, err error) {
 	turn, name, err := s.ask(ctx, "say")
 	if err != nil {
@@ -185,7 +187,8 @@ func (s *matrixSession) answered(ctx context.Context) (name string, err error) {
 	return name, s.answer(ctx, turn, name)
 }
 
-// answer waits for the end of a turn, which has to have the answer. A request ends the wait.
+// answer waits for the end of a turn and checks that it contains the answer. A permission request
+// ends the wait.
 func (s *matrixSession) answer(ctx context.Context, turn, name string) error {
 	var end *event.Conversation
 	err := s.until(ctx, "an answer", func(c *event.Conversation) bool {
@@ -198,7 +201,7 @@ func (s *matrixSession) answer(ctx context.Context, turn, name string) error {
 	return err
 }
 
-// remembers checks that the model was sent the first prompt with a later one.
+// remembers checks that a later request to the model contains the first prompt.
 func (s *matrixSession) remembers(name string) error {
 	if r, ok := s.script.Request(name); !ok || !strings.Contains(r.Body, s.first) || s.first == name {
 		return fmt.Errorf("the model got %d bytes with %s, without the first prompt %s", len(r.Body), name, s.first)
@@ -234,7 +237,8 @@ func (s *matrixSession) second(ctx context.Context) (string, error) {
 	return cellWorks, s.remembers(name)
 }
 
-// decide has the model run a command, and answers the request, which has to show the command.
+// decide makes the model run a command, and answers the permission request, which must show the
+// command.
 func (s *matrixSession) decide(ctx context.Context, behavior string) (file string, err error) {
 	turn, name, err := s.ask(ctx, "run")
 	if err != nil {
@@ -272,7 +276,7 @@ func (s *matrixSession) allow(ctx context.Context) (string, error) {
 	return cellWorks, err
 }
 
-// reject denies a command: it does not run, its call has an end, and the session goes on.
+// reject denies a command: it does not run, its call ends, and the session continues.
 func (s *matrixSession) reject(ctx context.Context) (string, error) {
 	file, err := s.decide(ctx, "deny")
 	if err != nil {
@@ -312,7 +316,7 @@ func (s *matrixSession) cancel(ctx context.Context) (string, error) {
 	return cellWorks, err
 }
 
-// model changes to a model that the agent lists, which the next request has.
+// model changes to a model that the agent lists, and checks that the next request uses it.
 func (s *matrixSession) model(ctx context.Context) (string, error) {
 	var list api.NamesResult
 	if err := s.client.Call(ctx, "models.list", api.SessionRef{SessionID: s.id}, &list); err != nil {

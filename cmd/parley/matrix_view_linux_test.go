@@ -48,7 +48,7 @@ func items(c *event.Conversation) []*event.Item {
 	return nil
 }
 
-// running reports whether a call has no end.
+// running reports whether a tool call has not ended.
 func running(c *event.Conversation) bool {
 	for _, item := range items(c) {
 		if item.Message == nil {

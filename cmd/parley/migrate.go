@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-const migrateLong = `Migrate copies everything that a server keeps from a data directory to a NATS cluster, or back: sessions,
+const migrateLong = `Migrate copies the data of a server from a data directory to a NATS cluster, or back: sessions,
 the audit log, the ledger of budgets and the queue of webhooks with the numbers of their events, uploads,
 parameters of sessions with passwords, tokens, webhooks and subscriptions of push messages. No server
 may run on either side. The source is not changed. The target is empty, or has a part of the source, as
@@ -20,8 +20,8 @@ It does not copy the printed link, worktrees and running agents.
 Until the copy is complete, a server refuses the target.
 
 Exit codes:
-    0  everything is copied, or with --dry-run could be
-    1  it was not; the reason is printed
+    0  everything was copied, or with --dry-run can be copied
+    1  failed; the reason is printed
     2  invalid command line`
 
 func newMigrate(code *int) *cobra.Command {

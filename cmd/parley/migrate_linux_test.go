@@ -39,8 +39,9 @@ func (s *simServer) messages(session string, turns int64) (text string) {
 	return text
 }
 
-// TestMigrate copies a data directory to a cluster and from there to another directory. On each side a server has the same session, its
-// upload and the token, and the session continues. Running servers and targets with other data are refused, and a dry run writes nothing.
+// TestMigrate copies a data directory to a cluster and from there to another directory. On each
+// side a server shows the same session, upload and token, and the session can be continued. The
+// command refuses running servers and targets with other data; a dry run writes nothing.
 func TestMigrate(t *testing.T) {
 	short.SkipQuick(t, "starts many commands")
 	nats := natstest.URL(natstest.Server(t, &natsserver.Options{SyncAlways: true}))
@@ -65,7 +66,7 @@ func TestMigrate(t *testing.T) {
 	s.call("tokens.create", api.TokensCreateParams{Name: "lasting", Role: "viewer"}, &made)
 	turns := int64(1)
 	before := s.messages(id, turns)
-	migrate(term.ExitFailed, "in use", "--data", s.data, "cluster") // the server runs
+	migrate(term.ExitFailed, "in use", "--data", s.data, "cluster") // a server is running
 	s.stop()
 
 	migrate(term.ExitUsage, "the target is cluster or directory", "--data", s.data, "elsewhere")
@@ -73,7 +74,7 @@ func TestMigrate(t *testing.T) {
 	migrate(0, "1 uploads, 0 secrets, 1 tokens and 0 webhooks and subscriptions are the same on both sides; 2 were copied", "--data", s.data, "cluster")
 	migrate(0, "0 messages were copied", "--data", s.data, "cluster") // again
 
-	// check serves one side.
+	// check runs a server on one side and checks its data.
 	check := func(flags ...string) {
 		t.Helper()
 		flags = append([]string{"--listen", "127.0.0.1:0", "--dir", s.dir, "--log-level", "error", "--agent", "sim"}, flags...)
@@ -90,7 +91,7 @@ func TestMigrate(t *testing.T) {
 			t.Errorf("with %q the token: %v", flags, err)
 		}
 	}
-	check("--data", s.data, "--nats", nats, "--secret-key-file", secret) // the agent's memory is there
+	check("--data", s.data, "--nats", nats, "--secret-key-file", secret) // the agent remembers the conversation
 	content := []event.JSON{event.JSON(`{"type":"image","source":{"type":"upload","id":"` + upload.ID + `"}}`), event.JSON(`{"type":"text","text":"think"}`)}
 	s.call("session.queryWithContent", api.QueryWithContentParams{SessionID: id, Content: content}, nil)
 	turns++

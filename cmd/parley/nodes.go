@@ -16,11 +16,11 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-const nodesLong = `Nodes lists the servers of a cluster that run, with the sessions and hosts that each of them owns. Any of
-them can be asked. A server that does not report for the time of a lease is no longer listed.
+const nodesLong = `Nodes lists the running servers of a cluster, with the sessions and hosts that each of them owns. Every
+server returns the same list. A server that does not report for the time of a lease is no longer listed.
 
 Exit codes:
-    0  it was done
+    0  done
     1  the server did not answer, or refused
     2  invalid command line`
 
@@ -58,9 +58,9 @@ func nodesTable(all []api.Node) (string, error) {
 	return b.String(), err
 }
 
-const nodesDrainLong = `Drain makes a server of a cluster give its sessions and hosts to the other servers, and prints what is left
-until nothing is. The server takes no new sessions; it continues to answer calls, which it forwards, and
-stays empty until it is stopped. Idle sessions go first. A running turn goes on with its host on another
+const nodesDrainLong = `Drain moves the sessions and hosts of a server to the other servers of the cluster, and prints the
+remaining ones until there are none. The server takes no new sessions; it continues to answer calls, which it forwards, and
+stays empty until it is stopped. Idle sessions move first. A running turn continues with its host on another
 server of the same machine; without one, drain waits for its end.
 
 Ctrl-C ends the command, not the drain; parley nodes shows the rest.
@@ -74,7 +74,7 @@ func newNodesDrain(code *int) *cobra.Command {
 	f := &remote.Flags{}
 	noWait := false
 	cmd := &cobra.Command{
-		Use: "drain [flags] NODE", Short: "Give the sessions of a server to the others", Args: term.Arguments(1, 1), DisableFlagsInUseLine: true,
+		Use: "drain [flags] NODE", Short: "Move the sessions of a server to the others", Args: term.Arguments(1, 1), DisableFlagsInUseLine: true,
 		Long: nodesDrainLong, Example: "  parley nodes drain 0123456789ab\n  parley nodes drain --no-wait workstation",
 	}
 	cmd.RunE = onServer(code, f, func(ctx context.Context, c *client.Client, out io.Writer, args []string) error {
@@ -148,7 +148,7 @@ func nodeNamed(ctx context.Context, c *client.Client, name string) (string, erro
 	return "", fmt.Errorf("machine %q has several servers: %s", name, strings.Join(found, ", "))
 }
 
-// drainLook is the interval at which drain looks at the server.
+// drainLook is the interval at which drain checks the server.
 const drainLook = 500 * time.Millisecond
 
 // awaitDrained prints the remaining sessions of a server until none is left or the server has

@@ -16,7 +16,7 @@ import (
 	"unsafe"
 )
 
-// noRouteVariable makes the test binary run inside of the network without a route.
+// noRouteVariable makes the test binary run in the network namespace without a route.
 const noRouteVariable = "PARLEY_TEST_NO_ROUTE"
 
 // TestServe_noRoute starts a server in a network that has only loopback, and checks that it
@@ -63,7 +63,7 @@ func runWithoutRoute(t *testing.T, flags uintptr) (string, error) {
 	return string(out), err
 }
 
-// serveWithoutRoute runs inside of the network without a route.
+// serveWithoutRoute runs in the network namespace without a route.
 func serveWithoutRoute(t *testing.T) {
 	loopbackUp(t)
 	t.Setenv("PARLEY_SIM_PACE", "0")

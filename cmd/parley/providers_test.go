@@ -20,7 +20,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// greeting is the output of a server; its address is sent when it appears.
+// greeting collects the output of a server, and sends its address when it is printed.
 type greeting struct {
 	mu      sync.Mutex
 	text    bytes.Buffer
@@ -125,7 +125,8 @@ func converse(t *testing.T, c *client.Client, text string) (view client.View, al
 	return view, allowed
 }
 
-// claudeWorld is an environment for the real CLI with a scripted API, and a server for it.
+// claudeWorld is an environment for the real CLI with a scripted API, and for a server that runs
+// it.
 type claudeWorld struct {
 	cli, project string
 	env          map[string]string
@@ -205,8 +206,9 @@ func TestServe_claude(t *testing.T) {
 	}
 }
 
-// TestServe_simulated checks that a machine without the CLI gets the simulated agent, that
-// the terminal and clients report it, and that the suggestions of the first page work.
+// TestServe_simulated checks that a machine without the CLI gets the simulated agent, that the
+// terminal and clients report that it is simulated, and that the suggestions of the first page
+// work.
 func TestServe_simulated(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", "/usr/bin:/bin")

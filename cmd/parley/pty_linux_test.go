@@ -45,7 +45,7 @@ func ioctl(t *testing.T, f *os.File, request uintptr, arg unsafe.Pointer) {
 	}
 }
 
-// onTerminal runs parley on a terminal, types text when something has appeared, and
+// onTerminal runs parley on a terminal, types text when the expected output has appeared, and
 // returns the output and the exit code.
 func onTerminal(t *testing.T, script claudetest.Script, env []string, seen, typed string, args ...string) (string, int) {
 	t.Helper()
@@ -56,7 +56,7 @@ func onTerminal(t *testing.T, script claudetest.Script, env []string, seen, type
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, err := exec.LookPath("parley") // TestMain has put it there
+	program, err := exec.LookPath("parley") // created by TestMain
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func onTerminal(t *testing.T, script claudetest.Script, env []string, seen, type
 			break
 		}
 	}
-	_ = cmd.Wait() // the exit code has the outcome
+	_ = cmd.Wait() // the exit code contains the outcome
 	return strings.ReplaceAll(all.String(), "\r\n", "\n"), cmd.ProcessState.ExitCode()
 }
 
@@ -132,8 +132,8 @@ func TestTerminalInterrupt(t *testing.T) {
 	}
 }
 
-// On a terminal a person sees that there is no CLI, and gets the simulated agent; with
-// JSON output there are no simulated answers.
+// On a terminal without a CLI, a message reports that it is missing, and the simulated agent
+// answers; with JSON output there are no simulated answers.
 func TestTerminalWithoutCLI(t *testing.T) {
 	short.SkipQuick(t, "starts several commands")
 	p := sitDown(t, "http://127.0.0.1:9", []string{"NO_COLOR=1"}, "run", "hello")

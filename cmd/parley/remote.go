@@ -51,7 +51,7 @@ func withClient(code *int, f *remote.Flags, run func(ctx context.Context, c *cli
 
 func newToken(code *int) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "token", Short: "Make, list and revoke tokens of a server", Args: term.NoArguments,
+		Use: "token", Short: "Create, list and revoke tokens of a server", Args: term.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newTokenCreate(code), newTokenList(code), newTokenRevoke(code))
@@ -62,7 +62,7 @@ func newTokenCreate(code *int) *cobra.Command {
 	f := &remote.Flags{}
 	var p api.TokensCreateParams
 	var expires time.Duration
-	cmd := &cobra.Command{Use: "create [flags]", Short: "Make a token and print it once", Args: term.NoArguments, DisableFlagsInUseLine: true}
+	cmd := &cobra.Command{Use: "create [flags]", Short: "Create a token and print it once", Args: term.NoArguments, DisableFlagsInUseLine: true}
 	cmd.RunE = onServer(code, f, func(ctx context.Context, c *client.Client, out io.Writer, _ []string) error {
 		p.ExpiresIn = int64(expires / time.Second)
 		var r api.TokensCreateResult
@@ -77,7 +77,7 @@ func newTokenCreate(code *int) *cobra.Command {
 	cmd.Flags().StringVar(&p.Tenant, "tenant", "", "tenant of the token: it sees only sessions of this tenant, and budgets count it there")
 	cmd.Flags().StringVar(&p.AgentOf, "agent-of", "", "session of the agent that gets the token; sessions that it starts are charged to this session")
 	cmd.Flags().BoolVar(&p.Answers, "answers", false, "with --agent-of: the agent may answer requests")
-	cmd.Flags().DurationVar(&expires, "expires", 30*24*time.Hour, "after how long it ends; 0 is never")
+	cmd.Flags().DurationVar(&expires, "expires", 30*24*time.Hour, "lifetime; 0 means that it never expires")
 	f.Register(cmd.Flags())
 	return cmd
 }
@@ -103,7 +103,7 @@ func newTokenList(code *int) *cobra.Command {
 
 func newTokenRevoke(code *int) *cobra.Command {
 	f := &remote.Flags{}
-	cmd := &cobra.Command{Use: "revoke [flags] ID", Short: "End a token", Args: term.Arguments(1, 1), DisableFlagsInUseLine: true}
+	cmd := &cobra.Command{Use: "revoke [flags] ID", Short: "Revoke a token", Args: term.Arguments(1, 1), DisableFlagsInUseLine: true}
 	cmd.RunE = onServer(code, f, func(ctx context.Context, c *client.Client, _ io.Writer, args []string) error {
 		return remote.Call(ctx, c, "tokens.revoke", api.TokensRevokeParams{ID: args[0]}, nil)
 	})
@@ -128,7 +128,7 @@ func listRemote(ctx context.Context, c *client.Client, out io.Writer) error {
 func newBackup(code *int) *cobra.Command {
 	f := &remote.Flags{}
 	cmd := &cobra.Command{
-		Use: "backup [flags] FILE", Short: "Back up the logs of a server, also while it runs", Args: term.Arguments(1, 1), DisableFlagsInUseLine: true,
+		Use: "backup [flags] FILE", Short: "Back up the logs of a server, even while it runs", Args: term.Arguments(1, 1), DisableFlagsInUseLine: true,
 		Long: "Backup writes all sessions to a file. A server that runs is asked for it; without one\nthe data directory is read. The file must not exist yet.",
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -150,7 +150,7 @@ func newRestore(code *int) *cobra.Command {
 	return cmd
 }
 
-// withServer adds the flag --server to a local command, with which it works on a server instead.
+// withServer adds the flag --server to a local command, which makes it work on a server instead.
 func withServer(cmd *cobra.Command, code *int, run func(ctx context.Context, c *client.Client, out io.Writer) error) {
 	f := &remote.Flags{}
 	cmd.Flags().StringVar(&f.Server, "server", "", "work on the server at this address; the token comes from PARLEY_TOKEN")

@@ -11,7 +11,7 @@ func newRun(code *int) *cobra.Command {
 	flags := &launch.Flags{}
 	cmd := &cobra.Command{
 		Use:     "run [flags] [prompt | -]",
-		Short:   "Ask an agent one thing and show what it does",
+		Short:   "Run one prompt and show the agent's work",
 		Long:    runLong,
 		Example: runExample,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {

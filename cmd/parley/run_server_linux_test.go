@@ -118,6 +118,6 @@ func TestRun_serverQueue(t *testing.T) {
 			s.until(id, func(c *event.Conversation) bool { return c.State == "running" })
 		})
 	}
-	s.call("session.interrupt", api.SessionRef{SessionID: id}, nil) // the server does not wait for it
+	s.call("session.interrupt", api.SessionRef{SessionID: id}, nil) // the server does not wait for the end of the turn
 	s.until(id, func(c *event.Conversation) bool { return c.State == "idle" })
 }

@@ -10,19 +10,20 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-const serveLong = `Serve holds sessions of agents and serves them to any number of viewers: with the page
-that it prints the address of, with parley attach, or with any HTTP client.
+const serveLong = `Serve runs sessions of agents and serves them to any number of viewers: on the page whose
+address it prints, with parley attach, or with any HTTP client.
 
-It listens on loopback and always wants a token. The address that it prints has one in its
-fragment, which no log sees. It is valid at that port until the server is stopped with Ctrl-C or
-server.drain, also after a crash or SIGTERM: its hash is in the data directory. "parley token"
-makes others, with a role and an end. A server for other machines needs TLS, or --insecure behind a proxy
-that has it, and the names it is called by as --allowed-host.
+It listens on loopback and always requires a token. The fragment of the printed address holds
+one, so that no log records it. It is valid at that port until the server is stopped with Ctrl-C
+or server.drain, also after a crash or SIGTERM: its hash is in the data directory. "parley token"
+creates others, with a role and an expiry. A server for other machines needs TLS, or --insecure
+behind a proxy with TLS, and its host names as --allowed-host.
 
-SIGTERM and SIGINT drain: new work is refused, running turns have --drain-timeout, the rest
-is interrupted and resumes after the next start. A second signal ends at once; nothing that
-was acknowledged is lost. SIGTERM leaves the agents running, as a crash does, and the next server on
-the same data takes them over, unless --no-host applies. Ctrl-C and "parley host stop" end them.
+SIGTERM ends the server and leaves the agents running, as a crash does; the next server on the
+same data takes them over. Ctrl-C, and SIGTERM where --no-host applies, drain: new work is refused, running
+turns have --drain-timeout, the rest is interrupted and resumes after the next start. Ctrl-C and
+"parley host stop" end the agents. A second signal ends the server at once. Acknowledged inputs
+are never lost.
 
 With --replace it takes the place of the server that runs on the same data: port, tokens, sessions
 and agents. If it cannot start, that server continues.

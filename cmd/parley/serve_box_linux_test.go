@@ -23,13 +23,15 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// boxScript holds the actions of the agent in its box: it works in its repository and tries to read other files.
+// boxScript are the commands of the agent in its box: it works in its repository and tries to read
+// other files.
 const boxScript = `git init -q . && git -c user.name=Agent -c user.email=agent@example.org commit -q --allow-empty -m "from the box" && git log --format=%s > log
 cat ../secret > stolen 2>&1; cat ../data/token >> stolen 2>&1; cat "$CLAUDE_CONFIG_DIR/.credentials.json" >> stolen 2>&1
 env > variables; ls /proc | grep -c '^[0-9]' > processes; cat /proc/net/dev > interfaces`
 
-// TestServe_box runs the real CLI in a box without a network: it reaches the scripted API through the key proxy only, works in a
-// repository without asking, and sees neither the server's files nor its key.
+// TestServe_box runs the real CLI in a box without a network: it reaches the scripted API only
+// through the key proxy, works in a repository without asking, and sees neither the server's files
+// nor its key.
 func TestServe_box(t *testing.T) {
 	const key = "sk-ant-test-key-of-the-server-1234"
 	bin := bwraptest.Dir(t)
@@ -85,7 +87,7 @@ func TestServe_box(t *testing.T) {
 	resumeBox(t, ctx, c, id)
 }
 
-// checkBoxReport checks the report of the limits, which is made from inside.
+// checkBoxReport checks the isolation report, which is made inside of the box.
 func checkBoxReport(t *testing.T, ctx context.Context, c *client.Client, id, project string) {
 	t.Helper()
 	var r api.IsolationResult
@@ -102,7 +104,7 @@ func checkBoxReport(t *testing.T, ctx context.Context, c *client.Client, id, pro
 	}
 }
 
-// boxTurn makes a session and sends a prompt that nobody is asked about.
+// boxTurn creates a session and sends a prompt, which must cause no permission request.
 func boxTurn(t *testing.T, ctx context.Context, c *client.Client, p api.ConnectParams) string {
 	t.Helper()
 	var made api.ConnectResult
@@ -136,7 +138,8 @@ func awaitBoxTurn(t *testing.T, ctx context.Context, c *client.Client, id string
 	t.Fatal("the events ended before the turn")
 }
 
-// resumeBox checks that a session in a box continues after its agent has ended: its transcript is outside.
+// resumeBox checks that a session in a box continues after its agent has ended, because its
+// transcript is outside of the box.
 func resumeBox(t *testing.T, ctx context.Context, c *client.Client, id string) {
 	t.Helper()
 	if err := c.Call(ctx, "session.disconnect", api.SessionRef{SessionID: id}, nil); err != nil {
@@ -148,8 +151,8 @@ func resumeBox(t *testing.T, ctx context.Context, c *client.Client, id string) {
 	awaitBoxTurn(t, ctx, c, id, 2)
 }
 
-// TestServe_boxAllow runs the real CLI in a box with a list of hosts: git reaches the one on the list, through the key proxy, and no other
-// one; and the session may work without asking.
+// TestServe_boxAllow runs the real CLI in a box with a list of hosts: through the key proxy git
+// reaches the host on the list and no other host, and the session may work without asking.
 func TestServe_boxAllow(t *testing.T) {
 	bin := bwraptest.Dir(t)
 	refs := func(address string) *httptest.Server {
@@ -198,7 +201,8 @@ func TestServe_boxAllow(t *testing.T) {
 	}
 }
 
-// TestServe_boxRefused checks that a server does not start, and a session fails, where there is no box.
+// TestServe_boxRefused checks that without box support a server with boxes does not start and a
+// session that asks for a box fails.
 func TestServe_boxRefused(t *testing.T) {
 	bwraptest.Dir(t)
 	w := newClaudeWorld(t, claudetest.Replies(claudetest.Say("Hello.")))

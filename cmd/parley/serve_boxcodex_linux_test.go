@@ -14,8 +14,9 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestServe_boxCodex runs the real codex in a box with the network of the machine: its commands work in its directory, and see neither the
-// server's files nor the home. Its thread continues in another box.
+// TestServe_boxCodex runs the real codex in a box that uses the machine's network: its commands
+// work in its directory, and see neither the server's files nor the home directory. Its thread
+// continues in another box.
 func TestServe_boxCodex(t *testing.T) {
 	program := codexcli.Require(t, codexcli.Newer)
 	bin := bwraptest.Dir(t)

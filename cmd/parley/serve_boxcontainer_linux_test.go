@@ -12,7 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// dockerScript is a program in place of docker: it notes its arguments, and runs the first process of a container on this machine.
+// dockerScript is a program used instead of docker: it records its arguments, and runs the first
+// process of a container on this machine.
 const dockerScript = `#!/bin/sh
 printf '%%s\n' "$*" >> '%[1]s/calls'
 case "$1" in
@@ -34,8 +35,9 @@ run)
 esac
 `
 
-// TestServe_boxContainer runs a scripted CLI in a container of a program in place of docker. A container that an earlier server has left is
-// ended at the start, that of the session when its agent has ended, both by their labels, and no argument has a secret.
+// TestServe_boxContainer runs a scripted CLI in a container of the program that is used instead of
+// docker. The server ends a container that an earlier server has left at its start, and that of a
+// session when the agent has ended; it finds both by their labels. No argument contains a secret.
 func TestServe_boxContainer(t *testing.T) {
 	short.SkipQuick(t, "starts several boxes")
 	dir := t.TempDir()

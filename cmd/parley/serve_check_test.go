@@ -64,7 +64,7 @@ func TestDoctor_server(t *testing.T) {
 	}{
 		{"port", "--listen 127.0.0.1:0", doctor.OK, "free"},
 		{"port", "--listen " + taken.Addr().String(), doctor.Fail, "in use"},
-		{"port", "--listen 192.0.2.1:1", doctor.Fail, "192.0.2.1"}, // no address of this machine
+		{"port", "--listen 192.0.2.1:1", doctor.Fail, "192.0.2.1"}, // not an address of this machine
 		{"data directory", "--data " + fresh, doctor.OK, "will be made"},
 		{"data directory", "--data " + filepath.Join(dir, "open"), doctor.Warn, "others"},
 		{"data directory", "--data " + filepath.Join(dir, "file"), doctor.Fail, "not a directory"},
@@ -97,8 +97,7 @@ func TestDoctor_server(t *testing.T) {
 	}
 }
 
-// TestDoctor_running checks a machine where the server runs: no check fails, and no token
-// is shown.
+// TestDoctor_running runs the checks while the server runs: no check fails, and no token is shown.
 func TestDoctor_running(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	f := serveFlagsFor(t, "--listen", "127.0.0.1:0", "--agent", "sim", "--data", data, "--dir", t.TempDir(), "--log-level", "error")

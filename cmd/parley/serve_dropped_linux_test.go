@@ -22,7 +22,7 @@ type hostDoor struct {
 	conns []*net.UnixConn
 }
 
-// newHostDoor names itself in the file that names the socket of the host of a data directory.
+// newHostDoor writes its address to the file with the address of a host's socket.
 func newHostDoor(t *testing.T, data string) *hostDoor {
 	t.Helper()
 	name := filepath.Join(data, "host", "sock")
@@ -95,7 +95,8 @@ func (d *hostDoor) cut() (n int) {
 	return n
 }
 
-// TestServe_dropped is TestServe_killed for a server that runs on, while its host drops the connection at random points.
+// TestServe_dropped is like TestServe_killed, but the server continues, and its host drops the
+// connection at random points.
 func TestServe_dropped(t *testing.T) {
 	short.Skip(t, "servers")
 	sessions, turns, points := short.Count(1, 3, 20), short.Count(1, 4, 12), short.Count(1, 12, 140)
@@ -108,7 +109,7 @@ func TestServe_dropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	door := newHostDoor(t, w.data)
-	w.kill() // the next server comes through the door
+	w.kill() // the next server connects through the door
 	pid := w.server.Process.Pid
 	gap := sessions * calm.messages() * 8 / 10 / points
 	ended := 0

@@ -24,7 +24,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn/box"
 )
 
-// hostWorld is a place where parley serve runs a real CLI against a scripted API.
+// hostWorld runs parley serve with a real CLI and a scripted API.
 type hostWorld struct {
 	t         *testing.T
 	project   string
@@ -41,7 +41,7 @@ func newHostWorld(t *testing.T, script claudetest.Script) *hostWorld {
 	return newHostWorldOn(t, claudetest.StartFakeAPI(t, script))
 }
 
-// newHostWorldOn is newHostWorld with an API that runs, and with arguments of the server.
+// newHostWorldOn is like newHostWorld with a running API, and with arguments for the server.
 func newHostWorldOn(t *testing.T, api *claudetest.FakeAPI, args ...string) *hostWorld {
 	cli := e2e.CLI(t)
 	w := &hostWorld{t: t, api: api}
@@ -54,12 +54,12 @@ func newHostWorldOn(t *testing.T, api *claudetest.FakeAPI, args ...string) *host
 	if err := claudetest.IsolateProject(project); err != nil {
 		t.Fatal(err)
 	}
-	env = append(env, "PATH="+os.Getenv("PATH")) // of the test
+	env = append(env, "PATH="+os.Getenv("PATH")) // PATH of the test
 	w.start(project, env, append([]string{"--cli", cli, "--agent", "claude"}, args...)...)
 	return w
 }
 
-// newCodexHostWorld is newHostWorld for the real codex, or for parley acp with it.
+// newCodexHostWorld is like newHostWorld for the real codex, or for parley acp with it.
 func newCodexHostWorld(t *testing.T, acp bool, replies ...codextest.Reply) *hostWorld {
 	program := codexcli.Require(t, codexcli.Newer)
 	api := codextest.NewAPI(t)
@@ -92,7 +92,7 @@ func (w *hostWorld) stopHost() {
 	defer cancel()
 	l, err := host.Dial(ctx, w.data, 0)
 	if err != nil {
-		return // there is none
+		return // no host runs
 	}
 	defer l.Close()
 	if err := l.Stop(ctx); err != nil {
@@ -108,7 +108,7 @@ func (w *hostWorld) end(s syscall.Signal) {
 	if err := w.server.Process.Signal(s); err != nil {
 		w.t.Fatal(err)
 	}
-	_ = w.server.Wait() // it was killed, or says why itself
+	_ = w.server.Wait() // it was killed, or prints its error
 }
 
 func (w *hostWorld) call(method string, params, result any) {
@@ -141,7 +141,7 @@ func (w *hostWorld) until(what string, ok func(*event.Conversation) bool) *event
 	return nil
 }
 
-// processes are the processes that the host has.
+// processes returns the processes of the host.
 func (w *hostWorld) processes() []host.Agent {
 	ctx, cancel := context.WithTimeout(w.t.Context(), waitLimit)
 	defer cancel()
@@ -157,12 +157,12 @@ func (w *hostWorld) processes() []host.Agent {
 	return list
 }
 
-// agents are the agents of sessions that the host has.
+// agents returns the agents of sessions at the host.
 func (w *hostWorld) agents() []host.Agent {
 	return slices.DeleteFunc(w.processes(), func(a host.Agent) bool { return a.Key == "helper" })
 }
 
-// variable returns a variable of a process or of its box, or "".
+// variable returns a variable of a process or of the process in its box, or "".
 func (w *hostWorld) variable(pid int, name string) string {
 	w.t.Helper()
 	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
@@ -183,7 +183,7 @@ func (w *hostWorld) holdsToken(pid int) bool {
 	return strings.HasPrefix(w.variable(pid, "ANTHROPIC_API_KEY"), "sk-parley-")
 }
 
-// helper is the process of the key proxy, or 0.
+// helper returns the id of the key proxy's process, or 0.
 func (w *hostWorld) helper() int {
 	for _, a := range w.processes() {
 		if a.Key == "helper" && a.Exit == nil {
@@ -193,8 +193,8 @@ func (w *hostWorld) helper() int {
 	return 0
 }
 
-// TestServe_host ends a server while a tool of the real CLI waits for a permission. The CLI runs on, the next server
-// has the session as it was, and the turn ends as without it.
+// TestServe_host ends a server while a tool of the real CLI waits for a permission. The CLI
+// continues, the next server has the same session, and the turn ends as usual.
 func TestServe_host(t *testing.T) {
 	for name, signal := range map[string]syscall.Signal{"kill": syscall.SIGKILL, "term": syscall.SIGTERM} {
 		t.Run(name, func(t *testing.T) {
@@ -204,7 +204,8 @@ func TestServe_host(t *testing.T) {
 	}
 }
 
-// TestServe_hostCodex is TestServe_host with the real codex, by itself and behind the Agent Client Protocol.
+// TestServe_hostCodex is like TestServe_host with the real codex, directly and through the Agent
+// Client Protocol.
 func TestServe_hostCodex(t *testing.T) {
 	for name, acp := range map[string]bool{"codex": false, "acp": true} {
 		t.Run(name, func(t *testing.T) {
@@ -260,7 +261,8 @@ func checkHosted(w *hostWorld, signal syscall.Signal) {
 	}
 }
 
-// guarded checks for some time without a server that a tool that waits for a permission neither runs nor fails.
+// guarded checks, for a while without a server, that a tool that waits for a permission neither
+// runs nor fails.
 func (w *hostWorld) guarded(wait time.Duration) {
 	w.t.Helper()
 	over, tick := time.After(wait), time.NewTicker(50*time.Millisecond)
@@ -280,12 +282,12 @@ func (w *hostWorld) guarded(wait time.Duration) {
 	}
 }
 
-// TestServe_hostKilled kills the host and the server in a turn. No agent is left, and the next server has the session as one that
-// can be continued.
+// TestServe_hostKilled kills the host and the server during a turn. No agent is left, and the next
+// server shows the session as one that can be continued.
 func TestServe_hostKilled(t *testing.T) {
 	w := newHostWorld(t, claudetest.Replies(
 		claudetest.Use("Bash", map[string]any{"command": "echo x > x", "description": "Write a file"}),
-		claudetest.Say("It goes on."), claudetest.Say("It goes on."), claudetest.Say("It goes on."))) // the CLI may ask once more before it ends
+		claudetest.Say("It goes on."), claudetest.Say("It goes on."), claudetest.Say("It goes on."))) // the CLI may make one more request before it ends
 	var r api.ConnectResult
 	w.call("session.connect", api.ConnectParams{InitialPrompt: "do it", MaxBudgetUSD: new(5.0)}, &r)
 	w.session = r.SessionID

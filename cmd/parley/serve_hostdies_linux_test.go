@@ -50,7 +50,7 @@ func checkHostDies(t *testing.T, both bool, seed uint64) {
 	agents := w.awaitSeen(sessions*20 + w.rand.IntN(400))
 	cancel()
 	work.Wait()
-	if err := w.server.Process.Signal(syscall.SIGSTOP); err != nil { // otherwise it reads the files, and removes them
+	if err := w.server.Process.Signal(syscall.SIGSTOP); err != nil { // otherwise it reads and removes the files
 		t.Fatal(err)
 	}
 	w.killHost()
@@ -150,7 +150,7 @@ func (w *killWorld) killHost() {
 	<-l.Done()
 }
 
-// spooled returns the streamed text that a dead host has kept, by session.
+// spooled returns the streamed text in the files of a dead host, by session.
 func (w *killWorld) spooled() map[string]string {
 	w.t.Helper()
 	dead, err := host.ReadSpool(w.data)
@@ -179,7 +179,7 @@ func (w *killWorld) spooled() map[string]string {
 	return said
 }
 
-// mainText is the text of the agent in the main thread.
+// mainText returns the text of the agent in the main thread.
 func mainText(c *event.Conversation) string {
 	var b strings.Builder
 	for _, it := range c.Threads[0].Items {

@@ -17,8 +17,9 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestServe_hostKey is TestServe_host after SIGTERM with a key that the agent does not have. The proxy that adds it outlives the server and ends with
-// the host. The key is in no file of the data directory and in no environment or arguments of a process.
+// TestServe_hostKey is like TestServe_host with SIGTERM, and with a key that the agent does not
+// have. The proxy that adds the key survives the server and ends with the host. No file of the data
+// directory and no environment or argument of a process contains the key.
 func TestServe_hostKey(t *testing.T) {
 	const key = "sk-ant-key-of-the-hosted-agents-5678"
 	script := claudetest.Replies(claudetest.Use("Bash", map[string]any{"command": "echo kept > kept", "description": "Write a file"}),
@@ -26,8 +27,9 @@ func TestServe_hostKey(t *testing.T) {
 	checkHosted(newKeyHostWorld(t, key, script), syscall.SIGTERM)
 }
 
-// TestServe_hostBox kills the server of an agent in a box without a network. The agent still reaches the key proxy, and the next server
-// adopts it. A server with other settings for boxes ends it.
+// TestServe_hostBox kills the server of an agent in a box without a network. The agent still
+// reaches the key proxy, and the next server adopts it. A server with other box settings ends it
+// instead.
 func TestServe_hostBox(t *testing.T) {
 	const key = "sk-ant-key-of-the-boxed-agents-3456"
 	t.Setenv("PATH", os.Getenv("PATH")+":"+bwraptest.Dir(t))
@@ -79,7 +81,8 @@ func (w *hostWorld) access(pid int) func() int {
 	}
 }
 
-// newKeyHostWorld is newHostWorld for a server with a key, which is checked for copies of the key at the end of the test.
+// newKeyHostWorld is like newHostWorld for a server with a key. At the end of the test it searches
+// for copies of the key.
 func newKeyHostWorld(t *testing.T, key string, script claudetest.Script, args ...string) *hostWorld {
 	fake := claudetest.StartFakeAPI(t, script)
 	w := newHostWorldOn(t, fake, append(args, "--api-key-file", keyFile(t, key), "--api-upstream", fake.URL())...)
@@ -88,7 +91,7 @@ func newKeyHostWorld(t *testing.T, key string, script claudetest.Script, args ..
 	return w
 }
 
-// keyFile returns a file with a key.
+// keyFile returns the path of a file with a key.
 func keyFile(t *testing.T, key string) string {
 	file := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(file, []byte(key), 0o600); err != nil {
@@ -123,7 +126,8 @@ func checkNoCopies(t *testing.T, dir, key string) {
 	}
 }
 
-// TestServe_hostKeyDies kills the key proxy under an agent. The next session has a new one, and the tokens of a session end with it.
+// TestServe_hostKeyDies kills the key proxy while an agent uses it. The next session gets a new
+// proxy, and the tokens of a session end with it.
 func TestServe_hostKeyDies(t *testing.T) {
 	const key = "sk-ant-key-of-the-hosted-agents-9012"
 	w := newKeyHostWorld(t, key, claudetest.Replies(claudetest.Say("Hello.").Times(9)))

@@ -16,7 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// newTerminalWorld starts a server with that agent.
+// newTerminalWorld starts a server with terminalAgent.
 func newTerminalWorld(t *testing.T, command string) *hostWorld {
 	self, err := os.Executable()
 	if err != nil {
@@ -42,8 +42,9 @@ func (w *hostWorld) terminals() []host.Agent {
 	return slices.DeleteFunc(w.agents(), func(a host.Agent) bool { return !strings.Contains(a.Key, "/terminal-") })
 }
 
-// TestServe_hostTerminal ends a server while a command runs that an agent has started in a terminal. The command runs on, once, and the agent
-// gets all of its output and its exit from the next server. The same in a second turn, whose command ends without a server.
+// TestServe_hostTerminal ends a server while a command runs that an agent has started in a
+// terminal. The command continues and is not started again; the agent gets all of its output and
+// its exit from the next server. In a second turn the command ends while no server runs.
 func TestServe_hostTerminal(t *testing.T) {
 	short.SkipQuick(t, "starts several servers")
 	w := newTerminalWorld(t, "echo begin; echo error >&2; echo run >>runs; while ! [ -e go ]; do sleep 0.02; done; rm go; echo end; exit 3")
@@ -89,8 +90,8 @@ func TestServe_hostTerminal(t *testing.T) {
 	w.end(syscall.SIGINT)
 }
 
-// TestServe_hostTerminalEnds checks that commands in terminals end with their agent: when its session ends, and when no
-// server adopts it.
+// TestServe_hostTerminalEnds checks that commands in terminals end with their agent: when its
+// session ends, and when no server can adopt it.
 func TestServe_hostTerminalEnds(t *testing.T) {
 	short.SkipQuick(t, "starts several servers")
 	for _, way := range []string{"closed", "agent killed", "host killed"} {

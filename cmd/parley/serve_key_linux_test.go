@@ -15,8 +15,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestServe_key checks with the real CLI that an agent works with the server's key and that
-// the key is not in its environment and arguments, or in those of its children.
+// TestServe_key checks with the real CLI that an agent can use the server's key, and that the key
+// is not in the environment or the arguments of the agent or its children.
 func TestServe_key(t *testing.T) {
 	const key = "sk-ant-test-key-of-the-server-1234"
 	dir := t.TempDir()
@@ -71,8 +71,8 @@ func TestServe_key(t *testing.T) {
 	}
 }
 
-// TestServe_login checks that the report of an agent without the proxy shows that it holds
-// the login.
+// TestServe_login checks that the isolation report of an agent without the proxy shows that the
+// agent can read the login.
 func TestServe_login(t *testing.T) {
 	w := serveClaude(t, claudetest.Replies(claudetest.Say("Hello.")))
 	converse(t, w.client, "hello")

@@ -32,11 +32,11 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// killWorld is a server with a host that is ended again and again while sessions work, and clients that notice no more than a
-// broken connection.
+// killWorld is a server with a host, which is ended again and again while sessions work. Its
+// clients see only broken connections.
 type killWorld struct {
 	*hostWorld
-	diary string // of scripted CLIs
+	diary string // folder of the scripted CLIs' diaries
 	cli   string // the program that starts them
 	// elsewhere returns the agents of other machines; nil if there are none.
 	elsewhere func() []host.Agent
@@ -49,7 +49,7 @@ type killWorld struct {
 
 	mu       sync.Mutex
 	changed  sync.Cond
-	address  string // of the server that runs
+	address  string // of the running server
 	seen     int    // messages of all viewers
 	sessions []*keptSession
 }
@@ -59,7 +59,7 @@ func newKillWorld(t *testing.T, seed uint64, variables ...string) *killWorld {
 	return newKillWorldWith(t, seed, nil, nil, variables...)
 }
 
-// newKillWorldWith is newKillWorld with further variables and arguments of the server.
+// newKillWorldWith is like newKillWorld with further variables and arguments of the server.
 func newKillWorldWith(t *testing.T, seed uint64, more, args []string, variables ...string) *killWorld {
 	dir := t.TempDir()
 	env, err := claudetest.HermeticEnv(dir, "http://127.0.0.1:9")
@@ -80,7 +80,7 @@ func newKillWorldWith(t *testing.T, seed uint64, more, args []string, variables 
 	return w
 }
 
-// wrapWorld makes clients for a world with a server.
+// wrapWorld creates the clients of a world that has a server.
 func wrapWorld(h *hostWorld, seed uint64) *killWorld {
 	w := &killWorld{hostWorld: h, rand: rand.New(rand.NewPCG(seed, 0))}
 	w.changed.L = &w.mu
@@ -102,7 +102,7 @@ func (w *killWorld) moved() {
 	w.address = u.Host
 }
 
-// newClient returns a client that reaches whichever server runs.
+// newClient returns a client that connects to the server that is running at the time.
 func (w *killWorld) newClient() *client.Client {
 	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		if w.dial != nil {
@@ -122,14 +122,14 @@ func (w *killWorld) newClient() *client.Client {
 	return c
 }
 
-// kill ends the server without warning and starts the next one.
+// kill kills the server and starts the next one.
 func (w *killWorld) kill() {
 	w.end(syscall.SIGKILL)
 	w.serve()
 	w.moved()
 }
 
-// repeats reports whether a call that a server has refused is repeated.
+// repeats reports whether a call that a server has refused should be repeated.
 func (w *killWorld) repeats(err error) bool { return err != nil && w.again != nil && w.again(err) }
 
 // killAt kills the server when viewers have received this number of further messages.
@@ -156,7 +156,7 @@ func (w *killWorld) awaitMore(point int, done <-chan struct{}) bool {
 	return true
 }
 
-// note counts a message that a viewer has seen.
+// note counts a message for a viewer.
 func (w *killWorld) note() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -164,12 +164,13 @@ func (w *killWorld) note() {
 	w.changed.Broadcast()
 }
 
-// keptSession is a session with a person who sends prompts and answers every request, and looks at it all the time.
+// keptSession is a session with a simulated user, who sends prompts, answers every request and has
+// a view open all the time.
 type keptSession struct {
 	w      *killWorld
 	c      *client.Client
 	id     string
-	events int // messages that the viewer has seen
+	events int // number of messages that the viewer has seen
 
 	mu      sync.Mutex
 	news    sync.Cond
@@ -182,7 +183,7 @@ type keptSession struct {
 	over    chan struct{}
 }
 
-// connect creates a session and begins to look at it.
+// connect creates a session and opens the view.
 func (w *killWorld) connect(ctx context.Context) (*keptSession, error) { return w.connectOn(ctx, "") }
 
 // connectOn is like connect with a machine; empty means the server's.
@@ -263,7 +264,7 @@ func (s *keptSession) answer(ctx context.Context, request string) {
 	}
 }
 
-// run sends prompts, each after the turn before.
+// run sends prompts, each after the end of the turn before.
 func (s *keptSession) run(ctx context.Context, first, last int) error {
 	for n := first; n <= last; n++ {
 		q := api.QueryParams{Idempotency: api.Idempotency{Key: client.Key()}, SessionID: s.id, Text: "turn " + strconv.Itoa(n)}
@@ -303,9 +304,9 @@ func openCommands(c *event.Conversation) int {
 	return len(open)
 }
 
-// await waits until the viewer sees something.
+// await waits until the view satisfies a condition.
 func (s *keptSession) await(ctx context.Context, ok func(*event.Conversation) bool) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(short.Count(1, 1, 10))*waitLimit) // a session gets far only between kills
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(short.Count(1, 1, 10))*waitLimit) // a session progresses only between kills
 	defer cancel()
 	defer context.AfterFunc(ctx, s.news.Broadcast)()
 	s.mu.Lock()
@@ -323,7 +324,7 @@ func (s *keptSession) await(ctx context.Context, ok func(*event.Conversation) bo
 	return nil
 }
 
-// messages returns how many messages the viewer has seen.
+// messages returns the number of messages that the viewer has seen.
 func (s *keptSession) messages() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -378,7 +379,7 @@ func (w *killWorld) runKilled(sessions, turns, points, gap int, strike func(poin
 	return kills
 }
 
-// testSeed returns the seed of random points: that of the environment, or 1.
+// testSeed returns the seed of the random points: that in the environment, or 1.
 func testSeed(t *testing.T) uint64 {
 	seed, err := strconv.ParseUint(cmp.Or(os.Getenv("PARLEY_SEED"), "1"), 10, 64)
 	if err != nil {
@@ -434,7 +435,7 @@ func (w *killWorld) checkAll(calm *keptSession, turns int) {
 	w.checkLines(store, agents)
 }
 
-// checkSessions checks what viewers and agents have.
+// checkSessions checks the state of viewers and agents.
 func (w *killWorld) checkSessions(calm *keptSession, agents map[string]host.Agent, turns int) {
 	t := w.t
 	t.Helper()
@@ -448,14 +449,14 @@ func (w *killWorld) checkSessions(calm *keptSession, agents map[string]host.Agen
 	}
 }
 
-// checkLines checks that the logs account for all lines of the agents. The servers must have ended.
+// checkLines checks that the logs include all lines of the agents. The servers must have ended.
 func (w *killWorld) checkLines(store *eventlog.Store, agents map[string]host.Agent) {
 	t := w.t
 	t.Helper()
 	for id, n := range w.unaccounted(store, agents) {
 		out := diaryLines(t, w.diary, agents[id].PID, "out")
 		for _, line := range out[len(out)-int(min(n, uint64(len(out)))):] {
-			if !strings.Contains(line, `"session_state_changed"`) { // which has no event if the state is known
+			if !strings.Contains(line, `"session_state_changed"`) { // such a line causes no event if the state is known
 				t.Errorf("the log of %s does not account for the line %s", id, line)
 			}
 		}
@@ -578,7 +579,7 @@ func jsonValue(t *testing.T, c *event.Conversation) (v any) {
 	return v
 }
 
-// comparable is a conversation without the names and times of its session.
+// comparable returns a conversation without the names and times that differ between sessions.
 func comparable(t *testing.T, c *event.Conversation) any {
 	t.Helper()
 	text, err := json.Marshal(c)
@@ -602,5 +603,5 @@ func comparable(t *testing.T, c *event.Conversation) any {
 	return v
 }
 
-// uuids are names that differ between sessions, and times.
+// uuids matches names and times that differ between sessions.
 var uuids = regexp.MustCompile(`"waited_ms":\d+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)

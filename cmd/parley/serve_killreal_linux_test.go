@@ -13,7 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// TestServe_killedClaude is TestServe_killed with the real CLI, one session at a time. Its requests pass the key proxy.
+// TestServe_killedClaude is like TestServe_killed with the real CLI, one session at a time. Its
+// requests pass through the key proxy.
 func TestServe_killedClaude(t *testing.T) {
 	turns := short.Count(1, 2, 20)
 	var replies []claudetest.Reply
@@ -23,7 +24,7 @@ func TestServe_killedClaude(t *testing.T) {
 	checkKilledReal(wrapWorld(newKeyHostWorld(t, "sk-ant-key-of-the-killed-server", claudetest.Replies(replies...)), testSeed(t)), turns, short.Count(1, 2, 40))
 }
 
-// TestServe_killedCodex is TestServe_killed with the real codex.
+// TestServe_killedCodex is like TestServe_killed with the real codex.
 func TestServe_killedCodex(t *testing.T) {
 	turns := short.Count(1, 1, 12)
 	var replies []codextest.Reply

@@ -24,8 +24,8 @@ func mainRequests(api *claudetest.FakeAPI) int {
 	return n
 }
 
-// TestServe_budget checks with the real CLI that a turn of many requests is stopped within
-// one request of the limit, and that the limit also applies after a restart of the server.
+// TestServe_budget checks with the real CLI that a turn of many requests is stopped at most one
+// request after the limit, and that the limit still applies after a restart of the server.
 func TestServe_budget(t *testing.T) {
 	for name, limit := range map[string]string{
 		"tokens":  "scope=session tokens=5000",

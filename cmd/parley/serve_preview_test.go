@@ -19,8 +19,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestServe_preview checks with the real CLI that a background server of the agent is found
-// by its port and shown.
+// TestServe_preview checks with the real CLI that a background server of the agent is found by its
+// port and can be previewed.
 func TestServe_preview(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("previews find the ports of an agent on Linux alone")
@@ -48,7 +48,8 @@ func TestServe_preview(t *testing.T) {
 	}
 }
 
-// openPreview opens the preview of the server of node in a session. The function that it returns gets a page of it.
+// openPreview opens the preview of a session's node server. The returned function fetches a page of
+// it.
 func openPreview(ctx context.Context, t *testing.T, c *client.Client, session string) func(path string) (status int, body string) {
 	t.Helper()
 	port := nodePort(ctx, t, c, session)
@@ -65,7 +66,7 @@ func openPreview(ctx context.Context, t *testing.T, c *client.Client, session st
 		t.Fatal(err)
 	}
 	browser := &http.Client{Jar: jar, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, network, "127.0.0.1:"+u.Port()) // as browsers resolve such names
+		return (&net.Dialer{}).DialContext(ctx, network, "127.0.0.1:"+u.Port()) // browsers resolve such names to loopback
 	}}}
 	get := func(address string) (int, string) {
 		t.Helper()
@@ -91,7 +92,7 @@ func openPreview(ctx context.Context, t *testing.T, c *client.Client, session st
 	}
 }
 
-// nodePort waits until a process of node listens for the session.
+// nodePort waits until a node process of the session listens, and returns its port.
 func nodePort(ctx context.Context, t *testing.T, c *client.Client, session string) api.PreviewPort {
 	t.Helper()
 	var found api.PreviewListResult
@@ -100,7 +101,7 @@ func nodePort(ctx context.Context, t *testing.T, c *client.Client, session strin
 			t.Fatal(err)
 		}
 		for _, p := range found.Ports {
-			if strings.Contains(p.Process, "node") || strings.Contains(p.Process, "MainThread") { // what node calls itself
+			if strings.Contains(p.Process, "node") || strings.Contains(p.Process, "MainThread") { // the names of node processes
 				return p
 			}
 		}

@@ -15,10 +15,11 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// The printed token ends when the server is stopped with Ctrl-C, and is valid after it was killed or terminated.
+// Stopping the server with Ctrl-C ends the printed token; the token stays valid if the server was
+// killed or terminated.
 func TestServe_printed(t *testing.T) {
 	short.SkipQuick(t, "starts many servers")
-	path, err := exec.LookPath("parley") // TestMain has put it there
+	path, err := exec.LookPath("parley") // created by TestMain
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,8 +36,9 @@ func (s *simHost) answered(c *client.Client, session string) {
 	}
 }
 
-// TestServe_replace starts a server in the place of one that runs, stopped or not, while an agent waits for a permission. The new one has
-// the address, the tokens, the session and the agent of the old one, which ends.
+// TestServe_replace starts a server that replaces a running or a stopped one while an agent waits
+// for a permission. The new server has the address, the tokens, the session and the agent of the
+// old one, which ends.
 func TestServe_replace(t *testing.T) {
 	short.SkipLong(t, "starts servers")
 	for _, stopped := range []bool{false, true} {
@@ -86,8 +87,9 @@ func copyProgram(t *testing.T, path string) {
 	}
 }
 
-// TestServe_upgrade replaces the program and then the server while an agent waits for a permission. The turn ends as without it, and the
-// host of the old program starts an agent for the new server.
+// TestServe_upgrade replaces the program and then the server while an agent waits for a permission.
+// The turn ends as usual, and the host, which still runs the old program, starts an agent for the
+// new server.
 func TestServe_upgrade(t *testing.T) {
 	short.SkipLong(t, "starts servers")
 	s := newSimHost(t)
@@ -113,8 +115,8 @@ func TestServe_upgrade(t *testing.T) {
 	end(t, server, syscall.SIGINT)
 }
 
-// TestServe_replaceFails starts a server that cannot take the place of the one that runs, which continues with the same address, tokens,
-// session and agent.
+// TestServe_replaceFails starts a server that fails to replace the running one, which continues
+// with the same address, tokens, session and agent.
 func TestServe_replaceFails(t *testing.T) {
 	short.SkipLong(t, "starts servers")
 	s := newSimHost(t)

@@ -26,9 +26,10 @@ import (
 )
 
 const (
-	// clusterTTL is the time of leases in these tests.
+	// clusterTTL is the duration of leases in these tests.
 	clusterTTL = 2 * time.Second
-	// takeoverLimit is the time in which a session has another owner after its lease has ended.
+	// takeoverLimit is the time within which a session must have another owner after its lease has
+	// expired.
 	takeoverLimit = 10 * time.Second
 )
 
@@ -39,7 +40,7 @@ type clusterWorld struct {
 	store   *eventlog.Store // of the test
 
 	mu   sync.Mutex
-	next int // the server that the next connection goes to
+	next int // index of the server for the next connection
 }
 
 // clusterServer is a server with its own data directory.
@@ -47,7 +48,7 @@ type clusterServer struct {
 	*hostWorld
 	node    string
 	address string
-	up      bool // connections may go to it
+	up      bool // it accepts connections
 }
 
 // newClusterWorld starts servers with a scripted CLI.
@@ -93,7 +94,7 @@ func newClusterWorld(t *testing.T, servers, natsServers int, seed uint64) *clust
 	}
 	w.killWorld = wrapWorld(w.servers[0].hostWorld, seed)
 	w.diary, w.killWorld.dial, w.killWorld.again = diary, w.dial, passing
-	for range servers { // they learn of the token one by one
+	for range servers { // each server learns of the token separately
 		eventually(t, "the token on every server", func() bool {
 			return client.Reason(w.newClient().Call(t.Context(), "session.list", api.ListParams{}, nil)) != api.AuthFailed
 		})
@@ -116,12 +117,12 @@ func writeKeptCLI(t *testing.T, dir, diary string, variables ...string) (path st
 	return path
 }
 
-// passing reports whether a failure passes when a session has its next owner.
+// passing reports whether a failure is temporary, until the session has its next owner.
 func passing(err error) bool {
 	return slices.Contains([]string{"not_owner", "too_slow", "not_connected", "draining"}, string(client.Reason(err)))
 }
 
-// started notes the address and the name of a server that has started.
+// started records the address and the name of a server that has started.
 func (s *clusterServer) started() {
 	s.t.Helper()
 	u, err := url.Parse(s.client.URL())
@@ -135,7 +136,7 @@ func (s *clusterServer) started() {
 	s.address, s.node, s.up = u.Host, strings.TrimSpace(string(node)), true
 }
 
-// dial connects to one of the servers, in turn.
+// dial connects to the servers in turn.
 func (w *clusterWorld) dial(ctx context.Context, network string) (net.Conn, error) {
 	w.mu.Lock()
 	var up []string
@@ -150,7 +151,7 @@ func (w *clusterWorld) dial(ctx context.Context, network string) (net.Conn, erro
 	return (&net.Dialer{}).DialContext(ctx, network, address)
 }
 
-// setUp sends connections to a server, or no longer.
+// setUp sets whether a server gets connections.
 func (w *clusterWorld) setUp(s *clusterServer, up bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -165,7 +166,7 @@ func (w *clusterWorld) restart(s *clusterServer) {
 	s.started()
 }
 
-// owned returns the sessions of a server.
+// owned returns the ids of the sessions that a server owns.
 func (w *clusterWorld) owned(s *clusterServer) (ids []string) {
 	w.t.Helper()
 	owners, err := w.store.Leases(w.t.Context())
@@ -235,7 +236,8 @@ func (w *clusterWorld) signal(s *clusterServer, sig syscall.Signal) {
 	}
 }
 
-// strikeWith returns a strike for runKilled: a fault of the server with the most sessions, each kind in turn.
+// strikeWith returns a function for runKilled that causes a fault of the server with the most
+// sessions, each kind in turn.
 func (w *clusterWorld) strikeWith(names ...string) func(point int, done <-chan struct{}) bool {
 	n := 0
 	return func(point int, done <-chan struct{}) bool {
@@ -271,8 +273,9 @@ func (w *clusterWorld) hosted() map[string]host.Agent {
 	return all
 }
 
-// TestServe_takeover runs nine sessions on three servers with a host each, and strikes the server with the most sessions in turn by a restart,
-// a kill, and a pause until after its leases. Every turn goes on as without a fault, on the agent that began it.
+// TestServe_takeover runs nine sessions on three servers with a host each. In turn it restarts,
+// kills, or pauses, until its leases have expired, the server with the most sessions. Every turn
+// continues like one without a fault, on the agent that began it.
 func TestServe_takeover(t *testing.T) {
 	short.Skip(t, "servers")
 	sessions, turns, points := 9, short.Count(1, 8, 40), short.Count(1, 3, 60)

@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestServe_tenants runs the real CLI for two tenants: each has its transcripts in its own
+// TestServe_tenants runs the real CLI for two tenants: each has its transcripts in a separate
 // directory, and lists and resumes only its own sessions.
 func TestServe_tenants(t *testing.T) {
 	w := newClaudeWorld(t, claudetest.Replies(claudetest.Say("Hello.").Times(20)))

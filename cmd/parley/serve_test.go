@@ -28,7 +28,7 @@ func serveFlagsFor(t *testing.T, args ...string) *serve.Settings {
 	return f
 }
 
-// TestServe runs the command like a person: it prints the address within five seconds, a
+// TestServe starts the command as a user would: it prints the address within five seconds, a
 // session works, and it exits cleanly.
 func TestServe(t *testing.T) {
 	t.Setenv("PARLEY_SIM_PACE", "0")

@@ -42,7 +42,7 @@ func hostileSessions(t *testing.T) (dir, id string) {
 	return dir, id
 }
 
-// bar matches progress and its end, which a slow machine shows.
+// bar matches the progress bar and its end, which appear on a slow machine.
 var bar = regexp.MustCompile(`\r\x1b\[K([a-z ]+: [0-9]+ of [0-9]+)?`)
 
 var sgr = regexp.MustCompile(`\x1b\[[0-9;]*m`)
@@ -68,7 +68,7 @@ func TestSessionsOnTerminal(t *testing.T) {
 	} {
 		for _, env := range []string{"NO_COLOR=", "NO_COLOR=1"} {
 			p := sitDown(t, "http://127.0.0.1:9", []string{"CLAUDE_CONFIG_DIR=" + dir, env}, append([]string{"sessions"}, strings.Fields(tt.args)...)...)
-			_ = p.cmd.Wait() // the exit code has the outcome
+			_ = p.cmd.Wait() // the exit code contains the outcome
 			<-p.read
 			seen := bar.ReplaceAllString(strings.ReplaceAll(p.seen.text(), "\r\n", "\n"), "")
 			if code := p.cmd.ProcessState.ExitCode(); code != tt.code {

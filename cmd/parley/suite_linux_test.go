@@ -21,9 +21,9 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// seat is a terminal with one agent.
+// seat is one agent in the terminal suite.
 type seat struct {
-	// sit starts a conversation with an agent that answers as the scenario needs.
+	// sit starts a conversation with an agent that answers as the scenario requires.
 	sit    func(t *testing.T, scenario string) *person
 	always string            // the answer that always allows similar calls
 	picks  [][2]string       // the visible texts of the questions, and the answers
@@ -96,7 +96,7 @@ func sitWithCodex(t *testing.T, scenario string) *person {
 	case "hostile":
 		api.Reply(codextest.Say(hostile))
 	}
-	asker, err := exec.LookPath("asker") // TestMain has put it there
+	asker, err := exec.LookPath("asker") // created by TestMain
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func sitWithSim(t *testing.T, _ string) *person {
 }
 
 func sitWithACP(t *testing.T, _ string) *person {
-	program, err := exec.LookPath("parley") // TestMain has put it there
+	program, err := exec.LookPath("parley") // created by TestMain
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,8 +126,8 @@ func sitAtServer(t *testing.T, _ string) *person {
 // seats are the agents of the suite.
 var seats = map[string]seat{
 	"claude": {sit: sitWithClaude, always: "a", picks: [][2]string{{"2. Blue", "2"}}},
-	// Its model asks questions only in the plan mode of the experimental API. Its MCP servers ask
-	// with forms.
+	// Codex asks questions only in the plan mode of the experimental API. Its MCP servers ask with
+	// forms.
 	"codex": {sit: sitWithCodex, always: "s", picks: [][2]string{{"a form with 1 field", "y"}, {"2. Blue", "2"}}},
 	"sim":   {sit: sitWithSim, always: "a", picks: [][2]string{{"2. Blue", "2"}, {"skips", "1"}}, cannot: map[string]string{"hostile": noEvil}},
 	"acp": {sit: sitWithACP, always: "a", cannot: map[string]string{"hostile": noEvil}, picks: [][2]string{ // a form
@@ -138,12 +138,12 @@ var seats = map[string]seat{
 	}},
 }
 
-// scenarios are the actions of a person with every agent. Each ends with Ctrl-D.
+// scenarios are the actions of a user with every agent. Each ends with Ctrl-D.
 var scenarios = map[string]func(p *person, s seat){
 	"markdown": func(p *person, _ seat) {
 		p.types("markdown\r")
 		p.sees("> markdown", "The end.", "✓ ")
-		if all := p.seen.text(); !strings.Contains(all, "• ") { // for "- "
+		if all := p.seen.text(); !strings.Contains(all, "• ") { // instead of "- "
 			p.t.Errorf("the Markdown is not rendered: %q", all)
 		}
 	},
@@ -246,7 +246,7 @@ func (p *person) killsAgent() {
 	for _, task := range tasks {
 		b, err := os.ReadFile(task)
 		if err != nil {
-			continue // a thread that has ended
+			continue // a thread of the test that has ended
 		}
 		for _, field := range strings.Fields(string(b)) {
 			pid, err := strconv.Atoi(field)
@@ -303,7 +303,7 @@ func TestAttach_past(t *testing.T) {
 			p.sees("✓ ")
 		}
 		p.types("\x04")
-		if seen := p.leaves(0); !strings.Contains(seen, "• ") { // for "- "
+		if seen := p.leaves(0); !strings.Contains(seen, "• ") { // instead of "- "
 			t.Errorf("the Markdown is not rendered: %q", seen)
 		}
 	}

@@ -29,7 +29,7 @@ func hanging(t *testing.T, dir, name string) (program, note string) {
 	}
 	t.Cleanup(func() {
 		if pid := notedPID(note); pid > 0 && sleeps(pid) {
-			_ = syscall.Kill(pid, syscall.SIGKILL) // where the test has failed
+			_ = syscall.Kill(pid, syscall.SIGKILL) // in case the test has failed
 		}
 	})
 	return program, note
@@ -56,8 +56,9 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// TestServe_sweepsAgents kills a server and the supervisors of its agents: one of Claude, one of Codex, one of the Agent Client
-// Protocol, and a hook command. The next server on the same data ends their leftover processes, and no others.
+// TestServe_sweepsAgents kills a server and the supervisors of a Claude, a Codex and an ACP agent
+// and of a hook command. The next server on the same data ends the processes that they have left,
+// and no others.
 func TestServe_sweepsAgents(t *testing.T) {
 	short.SkipLong(t, "starts servers")
 	dir := t.TempDir()
@@ -82,7 +83,7 @@ func TestServe_sweepsAgents(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	for _, provider := range []string{"claude", "codex", "acp:other"} {
-		go func() { // it returns when the server is killed
+		go func() { // returns when the server is killed
 			_ = c.Call(ctx, "session.connect", api.ConnectParams{Provider: provider}, new(api.ConnectResult))
 		}()
 	}
@@ -108,12 +109,13 @@ func TestServe_sweepsAgents(t *testing.T) {
 	}
 }
 
-// sayHello has a turn with the simulated agent, so that the hook command is run.
+// sayHello runs a turn with the simulated agent, which triggers the hook command.
 func sayHello(ctx context.Context, c *client.Client) error {
 	return c.Call(ctx, "session.connect", api.ConnectParams{Provider: "sim", InitialPrompt: "hello"}, new(api.ConnectResult))
 }
 
-// killWithSupervisors kills a server and then its supervisors, which have no time to end their descendants.
+// killWithSupervisors kills a server and then its supervisors, before they can end their
+// descendants.
 func killWithSupervisors(t *testing.T, server *exec.Cmd) {
 	t.Helper()
 	var supervisors []supervise.Process

@@ -28,11 +28,11 @@ func serveProcess(t *testing.T, env, args []string) (*exec.Cmd, *client.Client) 
 	return serveProgram(t, linkedProgram(t), env, args)
 }
 
-// serveProgram is serveProcess for a program at another path.
+// serveProgram is like serveProcess with a program at another path.
 func serveProgram(t *testing.T, program string, env, args []string) (*exec.Cmd, *client.Client) {
 	t.Helper()
 	if !slices.Contains(args, "--host") {
-		args = append([]string{"--no-host"}, args...) // on every machine
+		args = append([]string{"--no-host"}, args...) // so that the test is the same on every machine
 	}
 	cmd := exec.Command(program, append([]string{"serve"}, args...)...)
 	cmd.Env, cmd.Stderr = env, os.Stderr
@@ -44,7 +44,7 @@ func serveProgram(t *testing.T, program string, env, args []string) (*exec.Cmd, 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt) // which ends its agents; it may be gone
+		_ = cmd.Process.Signal(os.Interrupt) // ends its agents; the process may have ended
 		_ = cmd.Wait()
 	})
 	lines := bufio.NewScanner(out)
@@ -92,8 +92,8 @@ func TestAttach_cutTurn(t *testing.T) {
 	p.leaves(term.ExitOK)
 }
 
-// TestServe_sweeps kills a server and the supervisor of its agent, which has a process in another session. The
-// process survives them. The next server on the same data ends it.
+// TestServe_sweeps kills a server and the supervisor of its agent, which has started a process in
+// another session. That process survives. The next server on the same data ends it.
 func TestServe_sweeps(t *testing.T) {
 	cli := e2e.CLI(t)
 	dir := t.TempDir()
@@ -135,7 +135,7 @@ func TestServe_sweeps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) }) // where the test has failed
+	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) }) // in case the test has failed
 	killWithSupervisors(t, first)
 	if !sleeps(pid) {
 		t.Fatal("the process ended with the server: there is nothing to sweep")

@@ -25,7 +25,7 @@ type terminalTest struct {
 	session  string // the server's id
 }
 
-// open opens the session in a CLI outside of the server, like a person in a terminal.
+// open opens the session in a CLI outside of the server, like a user in a terminal.
 func (x *terminalTest) open(resume string) {
 	x.Helper()
 	o := &claude.Options{CLIPath: x.cli, Env: x.env, CleanEnv: true, Dir: x.project, Resume: resume}
@@ -36,7 +36,7 @@ func (x *terminalTest) open(resume string) {
 	if x.terminal, err = claude.Connect(x.ctx, o); err != nil {
 		x.Fatal(err)
 	}
-	x.Cleanup(func() { _ = x.terminal.Close() }) // the test closes it, unless it failed
+	x.Cleanup(func() { _ = x.terminal.Close() }) // in case the test has failed
 }
 
 // say sends a prompt in the terminal and waits for the end of the turn.
@@ -56,7 +56,7 @@ func (x *terminalTest) call(method string, params, result any) {
 	}
 }
 
-// refused checks that a method is refused while the terminal has the session.
+// refused checks that a method is refused while the session is open in the terminal.
 func (x *terminalTest) refused(method string, params any) {
 	x.Helper()
 	if err := x.client.Call(x.ctx, method, params, nil); client.Reason(err) != api.Conflict {
@@ -92,7 +92,7 @@ func (x *terminalTest) until(what string, ok func() bool) {
 	}
 }
 
-// texts returns the texts of the conversation that the server has, in order.
+// texts returns the texts of the server's conversation, in order.
 func (x *terminalTest) texts() []string {
 	x.Helper()
 	var history api.GetHistoryResult
@@ -148,7 +148,7 @@ func TestServe_terminal(t *testing.T) {
 	if live := x.live(); live != "terminal" {
 		t.Errorf("the session is live in %q", live)
 	}
-	x.say("Q2") // followed
+	x.say("Q2") // the server follows it
 	x.has("Q1", "A1", "Q2", "A2")
 	query := api.QueryParams{SessionID: x.session, Text: "Q3"}
 	ref := api.SessionRef{SessionID: x.session}

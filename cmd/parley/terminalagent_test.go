@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// terminalVariable makes this executable an agent that runs a command in a terminal of its client, for each prompt.
+// terminalVariable makes this executable an agent that runs a command in a terminal of its client
+// for each prompt.
 const terminalVariable = "PARLEY_TEST_TERMINAL"
 
 // terminalAgent is that agent. The command is the value of the variable.
@@ -16,7 +17,7 @@ func terminalAgent(command string) {
 	in := bufio.NewScanner(os.Stdin)
 	write := func(m map[string]any) {
 		m["jsonrpc"] = "2.0"
-		_ = json.NewEncoder(os.Stdout).Encode(m) // without a reader it ends
+		_ = json.NewEncoder(os.Stdout).Encode(m) // fails if the client has ended
 	}
 	ask := func(id, method string, params map[string]any) {
 		params["sessionId"] = "s"

@@ -30,7 +30,7 @@ func newTop(code *int) *cobra.Command {
 	var f remote.Flags
 	var o top.Options
 	cmd := &cobra.Command{
-		Use: "top [flags]", Short: "Show what a server does, live", Long: topLong, Args: term.NoArguments, DisableFlagsInUseLine: true,
+		Use: "top [flags]", Short: "Show the activity of a server, live", Long: topLong, Args: term.NoArguments, DisableFlagsInUseLine: true,
 		Example: "  parley top\n  parley top --server https://agents.example:7717\n  parley top --once\n  parley top --json | jq '.sessions[] | select(.prompts > 0)'",
 	}
 	cmd.PreRunE = func(*cobra.Command, []string) error {
@@ -43,7 +43,7 @@ func newTop(code *int) *cobra.Command {
 	cmd.RunE = withClient(code, &f, func(ctx context.Context, c *client.Client, _ io.Writer, _ []string) error { return top.Show(ctx, c, o) })
 	cmd.Flags().BoolVar(&o.Once, "once", false, "print one table and end")
 	cmd.Flags().BoolVar(&o.JSON, "json", false, "print one JSON object and end")
-	cmd.Flags().DurationVar(&o.Interval, "interval", 2*time.Second, "how often the server is asked")
+	cmd.Flags().DurationVar(&o.Interval, "interval", 2*time.Second, "interval between requests to the server")
 	cmd.Flags().BoolVar(&o.NoColor, "no-color", false, "no colours")
 	f.Register(cmd.Flags())
 	return cmd

@@ -27,7 +27,7 @@ type simServer struct {
 	*testing.T
 	c    *client.Client
 	data string
-	dir  string // that sessions may run in
+	dir  string // sessions may run in it
 	env  []string
 }
 
@@ -35,7 +35,7 @@ func newSimServer(t *testing.T, args ...string) *simServer {
 	t.Helper()
 	dir := t.TempDir()
 	t.Setenv("PARLEY_SIM_PACE", "0")
-	t.Setenv("HOME", dir) // git reads a configuration there
+	t.Setenv("HOME", dir) // git reads the configuration in it
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	s := &simServer{T: t, data: filepath.Join(dir, "data"), dir: filepath.Join(dir, "work")}
 	if err := os.Mkdir(s.dir, 0o700); err != nil {
@@ -65,7 +65,7 @@ func (s *simServer) call(method string, params, result any) {
 // start starts the command without a terminal, with this input.
 func (s *simServer) start(input string, args ...string) *program {
 	s.Helper()
-	path, err := exec.LookPath("parley") // TestMain has put it there
+	path, err := exec.LookPath("parley") // created by TestMain
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func (s *simServer) until(session string, ok func(c *event.Conversation) bool) {
 	}
 }
 
-// talking creates a session with a prompt and returns it in a state.
+// talking creates a session with a prompt, and returns it when it has a state.
 func (s *simServer) talking(prompt, state string) string {
 	s.Helper()
 	var r api.ConnectResult

@@ -7,8 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-// version and commit are set by the linker in scripts/dist. By default the version is that
-// of the source, and the commit is the one that the Go tool recorded.
+// version and commit are set by the linker in scripts/dist. Otherwise the version is the one in the
+// source, and the commit is the one that the Go tool has recorded.
 var version, commit string
 
 // thisBuild returns the build of this program.
@@ -16,7 +16,7 @@ func thisBuild() build.Info { return build.Running(version, commit) }
 
 func newVersion() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "version [flags]", Short: "Print the version, the commit, and what it was built with", Args: term.NoArguments, DisableFlagsInUseLine: true,
+		Use: "version [flags]", Short: "Print the version, the commit and the build environment", Args: term.NoArguments, DisableFlagsInUseLine: true,
 		Example: "  parley version\n  parley version --json | jq -r .commit",
 	}
 	asJSON := cmd.Flags().Bool("json", false, "print a JSON object")

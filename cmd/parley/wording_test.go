@@ -39,8 +39,8 @@ func TestArgumentsAreNamed(t *testing.T) {
 	}
 }
 
-// TestFailureSaysErrorOnce: an error has a single prefix "error".
-func TestFailureSaysErrorOnce(t *testing.T) {
+// An error has a single prefix "error".
+func TestErrorPrefix(t *testing.T) {
 	p := &term.Pen{}
 	for text, want := range map[string]string{
 		"Error: it broke":        "error: it broke",

@@ -17,7 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// exitConflict is the exit code of a command on files that have changed meanwhile.
+// exitConflict is the exit code of a command whose files have changed meanwhile.
 const exitConflict = 5
 
 const workspaceCodes = `
@@ -28,8 +28,8 @@ Exit codes:
     5  the files are not as was thought: a hunk has changed since, work would be lost, a turn
        runs, or there is nothing to do`
 
-// aboutFiles returns the RunE of a command on files of a server: run returns the answer and its
-// text.
+// aboutFiles returns the RunE of a command on files of a server. run returns the response and the
+// text to print.
 func aboutFiles(code *int, f *remote.Flags, asJSON *bool, run func(ctx context.Context, c *client.Client, args []string) (any, string, error)) func(*cobra.Command, []string) error {
 	return onServer(code, f, func(ctx context.Context, c *client.Client, out io.Writer, args []string) error {
 		result, text, err := run(ctx, c, args)
@@ -63,7 +63,7 @@ func newDiff(code *int) *cobra.Command {
 	var p api.WorkspaceDiffParams
 	var head, asJSON, stat, noColor bool
 	cmd := &cobra.Command{
-		Use: "diff [flags] SESSION", Short: "Show what a session has changed", Long: diffLong, Args: term.Arguments(1, 1), DisableFlagsInUseLine: true,
+		Use: "diff [flags] SESSION", Short: "Show the changes of a session", Long: diffLong, Args: term.Arguments(1, 1), DisableFlagsInUseLine: true,
 		Example: "  parley diff s-0123456789ab\n  parley diff --turn last s-0123456789ab\n  parley diff s-0123456789ab | git apply --check",
 	}
 	cmd.RunE = aboutFiles(code, f, &asJSON, func(ctx context.Context, c *client.Client, args []string) (any, string, error) {
@@ -92,7 +92,7 @@ func newDiff(code *int) *cobra.Command {
 
 func newWorkspace(code *int) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "workspace", Short: "List, commit, revert and remove what sessions of a server have changed", Args: term.NoArguments,
+		Use: "workspace", Short: "List, commit, revert and remove the changes of a server's sessions", Args: term.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newWorkspaceList(code), newWorkspaceCommit(code), newWorkspaceRevert(code), newWorkspaceRemove(code))
@@ -127,7 +127,7 @@ func newWorkspaceCommit(code *int) *cobra.Command {
 	var p api.WorkspaceCommitParams
 	asJSON := false
 	cmd := &cobra.Command{
-		Use: "commit [flags] SESSION", Short: "Commit what a session has changed", Args: term.Arguments(1, 1), DisableFlagsInUseLine: true,
+		Use: "commit [flags] SESSION", Short: "Commit the changes of a session", Args: term.Arguments(1, 1), DisableFlagsInUseLine: true,
 		Long:    "Commit commits what a session has changed with your git: its hooks run, and it signs as it is\nconfigured. The id of the commit is printed.\n" + workspaceCodes,
 		Example: "  parley workspace commit -m \"Fix the test\" s-0123456789ab\n  parley workspace commit -m \"Fix the test\" --trailer --file main.go s-0123456789ab",
 	}
@@ -144,7 +144,7 @@ func newWorkspaceCommit(code *int) *cobra.Command {
 	cmd.Flags().BoolVar(&p.Trailer, "trailer", false, "name the session in the commit")
 	cmd.Flags().BoolVar(&p.Checkout, "checkout", false, "also in your own checkout, if the session has no worktree")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "the answer of workspace.commit as JSON")
-	_ = cmd.MarkFlagRequired("message") // it exists
+	_ = cmd.MarkFlagRequired("message") // fails only if the flag does not exist
 	f.Register(cmd.Flags())
 	return cmd
 }
@@ -154,7 +154,7 @@ func newWorkspaceRevert(code *int) *cobra.Command {
 	var p api.WorkspaceRevertParams
 	var head, asJSON bool
 	cmd := &cobra.Command{
-		Use: "revert [flags] SESSION FILE", Short: "Take back what a session has changed in a file, or one hunk of it", Args: term.Arguments(2, 2), DisableFlagsInUseLine: true,
+		Use: "revert [flags] SESSION FILE", Short: "Revert the changes of a session in a file, or one hunk", Args: term.Arguments(2, 2), DisableFlagsInUseLine: true,
 		Long:    "Revert takes a file back to what it was before, or with --hunk one hunk of it; other hunks stay.\nThe diff that is left is printed.\n" + workspaceCodes,
 		Example: "  parley workspace revert s-0123456789ab main.go\n  parley workspace revert --hunk 3f2a s-0123456789ab main.go",
 	}

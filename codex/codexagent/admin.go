@@ -12,7 +12,7 @@ import (
 
 var _ agent.Forker = (*Session)(nil)
 
-// admin runs f with a temporary server. The files belong to Codex: only its program changes them.
+// admin runs f with a temporary server, because only the codex program may change its files.
 func (p *Provider) admin(ctx context.Context, f func(c *codex.Client) error) error {
 	c, err := codex.Connect(ctx, &p.Options)
 	if err != nil {

@@ -45,7 +45,8 @@ func recordedThread(t *testing.T, server *codextest.Server) (*codexagent.Provide
 	return p, c
 }
 
-// Only a server of Codex changes its files: it gets every change, is ended after it, and is not started for a thread that does not exist.
+// TestAdmin checks that changes go through a server of Codex, which ends after each change and is
+// not started for a thread that does not exist.
 func TestAdmin(t *testing.T) {
 	methods := map[string]string{"rename": "thread/name/set", "delete": "thread/archive", "fork": "thread/fork", "fork all": "thread/fork"}
 	for name, refused := range map[string]bool{"done": false, "refused": true} {
@@ -117,7 +118,8 @@ func TestAdmin(t *testing.T) {
 	}
 }
 
-// A fork at the start copies the turns up to that of a message: the message by its id, by that of its prompt, or the turn by its own.
+// TestResume_forkAt checks that a fork copies the turns up to that of a message, given by the id of
+// the message, of its prompt, or of the turn.
 func TestResume_forkAt(t *testing.T) {
 	server := &codextest.Server{}
 	p, c := recordedThread(t, server)
@@ -138,7 +140,8 @@ func TestResume_forkAt(t *testing.T) {
 	}
 }
 
-// A prompt in the files was delivered; of any other nothing is known.
+// TestDelivered checks that a prompt in the files counts as delivered, and that the state of any
+// other prompt is unknown.
 func TestDelivered(t *testing.T) {
 	p, c := recordedThread(t, &codextest.Server{})
 	for _, tt := range []struct {

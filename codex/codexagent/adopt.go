@@ -31,7 +31,7 @@ func (p *Provider) Adopt(ctx context.Context, id string, opts agent.Options, a a
 	return s, nil
 }
 
-// host makes the events from the numbered lines.
+// host converts the numbered lines to events.
 func (s *Session) host(o *codex.Options, a agent.Adoption) {
 	s.hosted = agentkit.NewHosted(a)
 	o.Observe, o.OnLine = nil, s.observeLine
@@ -59,7 +59,7 @@ func (s *Session) observeLine(l codex.Line) {
 	s.hosted.Took(l.Number, l.Size)
 }
 
-// restorePrompt notes a prompt of an earlier process.
+// restorePrompt records a prompt of an earlier process.
 func (s *Session) restorePrompt(call *item.Call) {
 	var p struct {
 		ClientID      string `json:"clientUserMessageId"`
@@ -93,7 +93,7 @@ func (s *Session) sentBefore(ctx context.Context, uuid string) (sent bool, err e
 	return sent, nil
 }
 
-// Batches yields the events by the lines of the server.
+// Batches yields the events, grouped by the line of the server that caused them.
 func (s *Session) Batches(ctx context.Context) iter.Seq2[agent.Batch, error] {
 	return s.kit.Batches(ctx)
 }
@@ -112,7 +112,7 @@ func (s *Session) OrphanInput() []byte {
 	return append(line, '\n')
 }
 
-// Kept returns how many bytes of lines the server has had, 0 without a host.
+// Kept returns the total length in bytes of the server's lines, or 0 without a host.
 func (s *Session) Kept() int64 {
 	if s.hosted == nil {
 		return 0

@@ -32,7 +32,8 @@ func keptLines(t *testing.T, r *codexrec.Recording) (lines []kept.Line) {
 	return lines
 }
 
-// openAt counts the requests that a person answers and the others. The server resolves some itself, or with their turn.
+// openAt counts the open requests: those that a person answers, and the others. The server resolves
+// some itself, or at the end of their turn.
 func openAt(lines []kept.Line) (people, others int) {
 	open := kept.Open(lines)
 	for _, l := range lines {
@@ -61,7 +62,8 @@ func openAt(lines []kept.Line) (people, others int) {
 	return people, others
 }
 
-// TestAdopt cuts the lines of each recording at many places. An adopted session reports the same events as one that was not cut, and repeats the requests that are open.
+// TestAdopt cuts the lines of each recording at many positions. An adopted session reports the same
+// events as an uninterrupted one, and repeats the open requests.
 func TestAdopt(t *testing.T) {
 	cuts, asked := 0, 0
 	all := codexrec.Own(t)
@@ -89,7 +91,8 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// A request that is open when the process dies is answered once, by the next one.
+// TestAdopt_answer checks that a request that is open when the process dies is answered once, by
+// the next process.
 func TestAdopt_answer(t *testing.T) {
 	lines := keptLines(t, codexrec.Named(t, "approval_accept"))
 	n := slices.IndexFunc(lines, func(l kept.Line) bool { return kept.Decode(l).Method == "item/commandExecution/requestApproval" }) + 1
@@ -105,7 +108,7 @@ func TestAdopt_answer(t *testing.T) {
 	}
 }
 
-// Lines that do not have the thread are an error, and the server is ended.
+// TestAdopt_refused checks that Adopt fails and ends the server if its lines lack the thread.
 func TestAdopt_refused(t *testing.T) {
 	lines := keptLines(t, codexrec.Named(t, "approval_accept"))
 	for name, tt := range map[string]struct {
@@ -123,7 +126,7 @@ func TestAdopt_refused(t *testing.T) {
 	}
 }
 
-// A prompt that the earlier process has written is not sent again.
+// TestAdopt_prompt checks that a prompt that the earlier process has sent is not sent again.
 func TestAdopt_prompt(t *testing.T) {
 	lines := keptLines(t, codexrec.Named(t, "approval_accept"))
 	n, call, _ := kept.Answered(lines, "turn/start")
@@ -202,8 +205,8 @@ func turnOf(lines []kept.Line) string {
 	return started.Turn.ID
 }
 
-// A prompt after an adoption ends the planning that the earlier process has begun, and only then: the server keeps the mode of the last prompt
-// that had one.
+// TestAdopt_planned checks that the first prompt after an adoption ends the plan mode of the
+// earlier process. The server keeps the mode of the last prompt that set one.
 func TestAdopt_planned(t *testing.T) {
 	lines := keptLines(t, codexrec.Named(t, "approval_accept"))
 	n, _, result := kept.Answered(lines, "thread/start")
@@ -213,7 +216,7 @@ func TestAdopt_planned(t *testing.T) {
 	}
 	id := opened.Thread.ID
 	for name, tt := range map[string]struct {
-		past []string // modes of the prompts before
+		past []string // modes of the earlier prompts
 		mode string
 		want string // mode of the prompt
 	}{
@@ -268,7 +271,8 @@ func TestAdopt_planned(t *testing.T) {
 	}
 }
 
-// The next prompt is sent when the prompt of the earlier process is refused or its turn has ended, and not before.
+// TestAdopt_next checks that the next prompt is sent when the prompt of the earlier process was
+// refused or its turn has ended, and not before.
 func TestAdopt_next(t *testing.T) {
 	lines := keptLines(t, codexrec.Named(t, "approval_accept"))
 	n, _, result := kept.Answered(lines, "thread/start")

@@ -20,7 +20,7 @@ func (s *Session) Answer(ctx context.Context, requestID string, a agent.Answer) 
 		return err
 	}
 	if p, ok := a.(*agent.PermissionAnswer); ok && p.Allow && (p.UpdatedInput != nil || p.UpdatedPermissions != nil) {
-		return fmt.Errorf("%w: Codex runs what it asked for, or does not", agent.ErrUnsupported)
+		return fmt.Errorf("%w: Codex does not support a changed input", agent.ErrUnsupported)
 	}
 	if p, ok := a.(*agent.PermissionAnswer); ok && !p.Allow {
 		s.kit.Do(func() { s.conv.Explain(requestID, p.Message) })
@@ -28,8 +28,8 @@ func (s *Session) Answer(ctx context.Context, requestID string, a agent.Answer) 
 	return s.kit.Answer(ctx, requestID, a)
 }
 
-// wait waits for the answer to a request of the server. The request was opened when its line was
-// observed, which happens before any callback runs. One of an earlier process is asked again.
+// wait waits for the answer to a request of the server. A request is opened when its line is
+// observed, before any callback runs. A request of an earlier process is opened again.
 func (s *Session) wait(ctx context.Context, id item.JSON) (agent.Answer, error) {
 	r := s.kit.Request(codexevent.RequestID(id))
 	if r == nil {

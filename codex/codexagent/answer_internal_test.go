@@ -11,7 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 )
 
-// TestDecide checks the decision that each answer becomes: no answer allows more than the person has chosen.
+// TestDecide checks the decision for each answer: no decision allows more than the person has
+// chosen.
 func TestDecide(t *testing.T) {
 	rule := []string{"go", "test"}
 	amended := codex.AcceptWithAmendment(rule)

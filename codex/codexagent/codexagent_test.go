@@ -107,7 +107,7 @@ func subject(t *testing.T) (agenttest.Subject, *tapped) {
 	}, p
 }
 
-// absent lists the checks of package agenttest that do not apply to Codex, with the reason.
+// absent lists the checks of package agenttest that do not apply to Codex, each with the reason.
 var absent = map[string]string{
 	"plan": "a plan of Codex is an item of text; no request waits for its approval",
 	"task": "a command that outlives its turn has no task: only the experimental API lists and ends them",
@@ -129,7 +129,7 @@ func TestAgent(t *testing.T) {
 	})
 }
 
-// TestCapabilities checks that missing features are not claimed.
+// TestCapabilities checks that features that Codex lacks are not reported.
 func TestCapabilities(t *testing.T) {
 	s, _ := subject(t)
 	session, err := s.Provider.Open(t.Context(), s.Options)

@@ -7,7 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 )
 
-// A result has a structured output if one was asked for, the turn has succeeded, and its text is JSON.
+// TestComplete_output checks that a result has a structured output if one was requested, the turn
+// succeeded, and its text is JSON.
 func TestComplete_output(t *testing.T) {
 	for _, tt := range []struct {
 		schema item.JSON

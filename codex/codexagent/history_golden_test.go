@@ -47,7 +47,7 @@ func recordedHome(t *testing.T, name string) string {
 // callLog writes the result of a call, or its error if it is one of package agent.
 type callLog struct {
 	t    *testing.T
-	home string // a directory that is another one each time
+	home string // a directory that differs in each run
 	out  strings.Builder
 }
 
@@ -72,10 +72,11 @@ func (o *callLog) line(what string, v any, err error) {
 	o.out.WriteString(golden.Line(o.t, what, json.RawMessage(text)))
 }
 
-// Threads on disk are listed, filtered, paged, searched, shown, exported and counted. The golden file has all of it for recordings of the program.
+// TestHistory_golden lists, filters, pages, searches, shows, exports and counts the threads of
+// recordings, and compares the results with a golden file.
 func TestHistory_golden(t *testing.T) {
 	defer func(zone *time.Location) { time.Local = zone }(time.Local)
-	time.Local = time.UTC // of the times of files
+	time.Local = time.UTC // for the times of files
 	parts := golden.Parts{}
 	for _, name := range []string{"fork", "mcp_tool", "parallel_commands", "review_detached", "revert"} {
 		home := recordedHome(t, name)
@@ -233,7 +234,8 @@ func searches(o *callLog, h agent.History, first agent.HistoryInfo) {
 	}
 }
 
-// Without a home there is no history, and every method of it is an error instead of an empty answer.
+// TestHistory_homeless checks that every method returns an error, and not an empty result, if there
+// is no home directory.
 func TestHistory_homeless(t *testing.T) {
 	p := &codexagent.Provider{Options: codex.Options{Env: []string{"A=1"}}}
 	ctx, h := context.Background(), p.History()

@@ -52,7 +52,8 @@ func mcpConfig(raw json.RawMessage) (map[string]any, error) {
 	return config, nil
 }
 
-// serverName returns a name of letters, digits, - and _, which is all that Codex allows.
+// serverName replaces the characters that Codex does not allow in the name of a server: all but
+// letters, digits, - and _.
 func serverName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {

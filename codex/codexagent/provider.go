@@ -24,7 +24,7 @@ type Provider struct {
 	// sessions. A session's environment replaces theirs.
 	Options codex.Options
 	// RegistryDir is the directory in which running processes are recorded, so that Sweep can end
-	// leftover processes of a crashed server; empty disables it.
+	// processes that a crashed server left running; empty disables it.
 	RegistryDir string
 	// OutputSchema is a JSON Schema for the last message of each turn; the result then has that message as its structured output.
 	// Empty allows any text.
@@ -97,7 +97,7 @@ func (p *Provider) start(ctx context.Context, opts agent.Options, open func(*cod
 	s := newSession(p, opts)
 	o := s.options()
 	if opts.Spawner != nil {
-		o.Spawner = opts.Spawner // the host ends what it leaves
+		o.Spawner = opts.Spawner // the host ends leftover processes
 		s.host(&o, agent.Adoption{})
 	} else {
 		o.Spawner = p.registry.Spawner(o.Spawner, proc.LocalOptions{Supervisor: o.Supervisor, KeepChildren: o.KeepChildren})
@@ -182,7 +182,7 @@ func (p *Provider) home() (string, error) {
 			}
 		}
 	}
-	return "", fmt.Errorf("%w: the environment names no home directory", agent.ErrNotFound)
+	return "", fmt.Errorf("%w: the environment has no home directory", agent.ErrNotFound)
 }
 
 // Delivered searches the files of the thread, which Codex writes continuously, for the uuid of a

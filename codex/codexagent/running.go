@@ -2,14 +2,14 @@ package codexagent
 
 import "github.com/seed7221b0f9/parley/codex/item"
 
-// runningTurn follows which turn of the session's thread runs.
+// runningTurn tracks the running turn of the session's thread.
 type runningTurn struct {
-	id    string             // empty while none runs
-	ended string             // the last one that has ended
-	calls map[item.JSON]bool // those that start a turn, without an answer
+	id    string             // empty if no turn runs
+	ended string             // the last ended turn
+	calls map[item.JSON]bool // unanswered calls that start a turn
 }
 
-// called takes a call of the client.
+// called processes a call of the client.
 func (r *runningTurn) called(call *item.Call) {
 	if call.Method == "turn/start" || call.Method == "review/start" {
 		if r.calls == nil {

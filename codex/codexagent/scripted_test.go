@@ -23,7 +23,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/golden"
 )
 
-// scripted is a provider of a scripted server.
+// scripted returns a provider with a scripted server.
 func scripted(t *testing.T, s *codextest.Server) *codexagent.Provider {
 	t.Helper()
 	self, err := os.Executable()
@@ -33,7 +33,7 @@ func scripted(t *testing.T, s *codextest.Server) *codexagent.Provider {
 	return &codexagent.Provider{Options: codex.Options{Path: self, Spawner: s, Home: t.TempDir(), Experimental: true, CloseGrace: 10 * time.Second, Logger: slog.New(slog.DiscardHandler)}}
 }
 
-// collected are the events of a session until it ends.
+// collected holds the events of a session until it ends.
 type collected struct {
 	mu   sync.Mutex
 	list []event.Event
@@ -79,7 +79,7 @@ func (c *collected) until(t *testing.T, what string, ok func(event.Event) bool) 
 	}
 }
 
-// requests are the requests of a server, with the ids of the thread and the turn.
+// requests holds requests of the server, for the ids of a thread and a turn.
 var requests = map[string][2]string{
 	"command":     {"item/commandExecution/requestApproval", `"itemId":"i","command":"ls","cwd":"/d","reason":"why","proposedExecpolicyAmendment":["ls"],"availableDecisions":["accept","decline"]`},
 	"patch":       {"item/fileChange/requestApproval", `"itemId":"i","reason":"why"`},
@@ -92,7 +92,7 @@ var requests = map[string][2]string{
 	"attestation": {"attestation/generate", `"x":1`},
 }
 
-// answers are the valid and invalid answers of a person to each kind of request.
+// answers holds the valid and invalid answers of a person to each kind of request.
 func answers() map[string]agent.Answer {
 	permission := func(p agent.PermissionAnswer) agent.Answer { return &p }
 	return map[string]agent.Answer{
@@ -148,7 +148,7 @@ func answered(t *testing.T, request [2]string, a agent.Answer) string {
 	if err := s.Send(t.Context(), agent.Input{UUID: "u", Text: "go"}); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(request[0], "/request") { // nobody is asked
+	if !strings.Contains(request[0], "/request") { // no person is asked
 		return <-told + "\n"
 	}
 	id := ""
@@ -181,7 +181,8 @@ func answered(t *testing.T, request [2]string, a agent.Answer) string {
 	return result + " → " + resolved + "\n"
 }
 
-// Settings of a session apply from the next prompt on, and the prompt has every block of an input in the form of the server.
+// TestPrompts_golden checks that settings of a session apply from the next prompt on, and that a
+// prompt has every block of its input in the server's form.
 func TestPrompts_golden(t *testing.T) {
 	server := &codextest.Server{Handle: func(_ *codextest.Session, c *item.Call) (any, error, bool) {
 		switch c.Method {
@@ -259,7 +260,7 @@ func TestPrompts_golden(t *testing.T) {
 	golden.Parts{"prompts": o.out.String()}.Check(t, "testdata/prompts.txt", *updateGolden)
 }
 
-// counted returns a function that is true for a result and those after it, from the n-th on.
+// counted returns a function that returns true for the n-th result and later ones.
 func counted(n int) func(event.Event) bool {
 	return func(ev event.Event) bool {
 		if _, ok := ev.(*event.ResultMessage); ok {
@@ -303,7 +304,8 @@ func after(o *callLog, s *codexagent.Session) {
 	}
 }
 
-// If a session cannot be opened, the error is one of package agent, and no server process is left.
+// TestOpen_errors checks that the error of a failed open is one of package agent, and that no
+// server process is left.
 func TestOpen_errors(t *testing.T) {
 	refuse := func(method string) *codextest.Server {
 		return &codextest.Server{Handle: func(_ *codextest.Session, c *item.Call) (any, error, bool) {

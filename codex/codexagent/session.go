@@ -23,7 +23,7 @@ type Session struct {
 	opts     agent.Options
 	client   *codex.Client
 	thread   *codex.Thread
-	hosted   *agentkit.Hosted // nil without a host
+	hosted   *agentkit.Hosted // nil if no host is used
 
 	kit     *agentkit.Session // its methods guard the fields below
 	conv    codexevent.Converter
@@ -33,7 +33,7 @@ type Session struct {
 	effort  string
 	planned bool            // the last prompt started a planning turn
 	written map[string]bool // prompts that an earlier process has written
-	turn    runningTurn     // under a host
+	turn    runningTurn     // used only under a host
 }
 
 var (
@@ -86,7 +86,7 @@ func (s *Session) observe(l item.Line, client bool) {
 // files.
 func (s *Session) ID() string { return s.thread.ID() }
 
-// PID returns the process id of the session's server, or 0 if the spawner did not report one.
+// PID returns the process id of the session's server, or 0 if the spawner did not report it.
 func (s *Session) PID() int { return s.client.PID() }
 
 // Events returns an iterator over the events of the session. It can be used once; a second use
@@ -165,7 +165,7 @@ func prompt(in agent.Input) (*codex.Prompt, error) {
 		case b.Type == "document" && b.Source.Type == "text":
 			p.Input = append(p.Input, &item.Text{Text: b.Source.Data})
 		default:
-			return nil, fmt.Errorf("%w: Codex takes no block of the type %q", agent.ErrUnsupported, b.Type)
+			return nil, fmt.Errorf("%w: Codex does not support blocks of the type %q", agent.ErrUnsupported, b.Type)
 		}
 	}
 	return p, nil

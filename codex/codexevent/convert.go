@@ -36,7 +36,7 @@ type Converter struct {
 	review   string                   // id of a requested review that has not started
 	compact  bool                     // a compaction was requested
 	compacts string                   // the prompt of a requested compaction that has not started
-	commands map[string]string        // the texts of prompts that start no turn/start, until their turns start
+	commands map[string]string        // texts of prompts that do not use turn/start, until their turns start
 	revert   string                   // the turn before which the client reverts
 	usage    item.TokenUsage
 	base     item.TokenCount // the thread's tokens at the start of the turn

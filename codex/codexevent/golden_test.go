@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// messagesOf returns the messages of events as clients get them.
+// messagesOf converts events to messages as clients receive them.
 func messagesOf(t *testing.T, events []event.Event) string {
 	t.Helper()
 	enc := event.NewEncoder("0a1b2c3d", 0, event.CapabilityOutputDelta)

@@ -326,7 +326,7 @@ func (c *Converter) notice(t *thread, n item.Notification) {
 	case *item.RateLimitsUpdated:
 		c.emit(&event.RateLimit{Header: h, Info: event.NewJSON(string(n.RateLimits))})
 	case *item.ThreadCompacted:
-		// Servers that send it send the item too.
+		// Servers that send this notification also send the item.
 	case *item.ThreadReadStateChanged, *item.RemoteControlStatusChanged, *item.SkillsChanged, *item.AccountUpdated,
 		*item.AccountLoginCompleted, *item.ThreadAttachmentUpdated, *item.ThreadProjectUpdated:
 		// Not part of a conversation.

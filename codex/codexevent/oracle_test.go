@@ -262,7 +262,7 @@ func isPermission(ask object) bool {
 	return false
 }
 
-// over handles a request that ends without an answer of the client.
+// over handles a request that ends without a response of the client.
 func (w *walker) over(ask object, how string) {
 	if isPermission(ask) {
 		w.decisions = append(w.decisions, text(ask, "params", "itemId")+" "+how)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// script returns the script of a command that runs a shell with nothing but the script, and any other command unchanged. Codex runs
-// each command of the model with the shell of the user.
+// script returns the script of a command that only runs a shell with a script, and any other
+// command unchanged. Codex runs each command of the model with the user's shell.
 func script(command string) string {
 	words, ok := shellWords(command)
 	if !ok || len(words) != 3 || words[1] != "-lc" && words[1] != "-c" || strings.TrimSpace(words[2]) == "" {

@@ -7,7 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 )
 
-// A title is the script of the user's shell, and every other command as it is.
+// TestScript checks that the title of a command is the script of the user's shell, and that other
+// commands are unchanged.
 func TestScript(t *testing.T) {
 	for command, want := range map[string]string{
 		`/bin/bash -lc 'touch made'`:         "touch made",
@@ -30,7 +31,7 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// Words are split as in a shell, whatever the number of spaces between them.
+// TestShellWords checks that words are split as by a shell, with any number of spaces between them.
 func TestShellWords(t *testing.T) {
 	for command, want := range map[string][]string{
 		"":               nil,
@@ -55,7 +56,7 @@ func TestShellWords(t *testing.T) {
 	}
 }
 
-// Each part of a prompt keeps its type, and one of an unknown type its own.
+// TestInputs checks that each part of a prompt keeps its type, including unknown types.
 func TestInputs(t *testing.T) {
 	for want, in := range map[string]item.Input{
 		"text": &item.Text{Text: "x"}, "image": &item.Image{URL: "u"}, "localImage": &item.LocalImage{Path: "p"}, "audio": &item.Audio{}, "localAudio": &item.LocalAudio{},

@@ -11,7 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 )
 
-// A converter without a thread follows the first one that starts and is no subagent. Lines of no thread belong to the followed one.
+// TestConverter_firstThread checks that a converter without a thread follows the first started
+// thread that is not a subagent. Lines without a thread belong to the followed one.
 func TestConverter_firstThread(t *testing.T) {
 	started := func(id, parent string) string {
 		return `{"method":"thread/started","params":{"threadId":"` + id + `","thread":{"id":"` + id + `","parentThreadId":"` + parent + `"}}}`
@@ -35,7 +36,8 @@ func TestConverter_firstThread(t *testing.T) {
 	}
 }
 
-// Lines of threads that may be subagents are held, up to a bound of threads and of lines of each.
+// TestConverter_held checks that lines of threads that may be subagents are held, up to a limit of
+// threads and of lines per thread.
 func TestConverter_held(t *testing.T) {
 	const threads, lines = 1000, 10_000
 	delta := func(thread string, n int) string {
@@ -66,8 +68,9 @@ func TestConverter_held(t *testing.T) {
 	}
 }
 
-// The error of a failed turn is that of its end, or the last one without a retry. A retry tells the attempt and the status, and voids
-// what was streamed.
+// TestConverter_failures checks that the error of a failed turn is that of its end, or else the
+// last one without a retry. A retry reports the attempt and the status, and voids the streamed
+// text.
 func TestConverter_failures(t *testing.T) {
 	notice := func(message string, retry bool) string {
 		return fmt.Sprintf(`{"method":"error","params":{"threadId":"t","turnId":"u","willRetry":%v,"error":{"message":%q,"codexErrorInfo":{"responseStreamDisconnected":{"httpStatusCode":503}}}}}`, retry, message)
@@ -102,7 +105,8 @@ func TestConverter_failures(t *testing.T) {
 	}
 }
 
-// An item that the client has cut off ends as it was streamed; one that is not open changes nothing.
+// TestConverter_cut checks that an item that the client has cut off ends with the streamed content,
+// and that cutting an item that is not open has no effect.
 func TestConverter_cut(t *testing.T) {
 	c := &codexevent.Converter{ThreadID: "t"}
 	feed(t, c, `{"method":"turn/started","params":{"threadId":"t","turn":{"id":"u","status":"inProgress"}}}`,

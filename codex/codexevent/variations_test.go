@@ -16,9 +16,10 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// variations change the lines of a recorded server to others that mean the same, as other versions write them.
+// variations changes the lines of a recorded server to equivalent lines, as other versions write
+// them.
 var variations = map[string]func(v *variation, l codexrec.Line, m map[string]any){
-	// Unknown notifications, and such about unknown threads, turns and items.
+	// Unknown notifications, and notifications about unknown threads, turns and items.
 	"unknown": func(v *variation, l codexrec.Line, m map[string]any) {
 		if params, ok := m["params"].(map[string]any); ok && m["id"] == nil {
 			thread, turn := params["threadId"], params["turnId"]
@@ -57,7 +58,7 @@ var variations = map[string]func(v *variation, l codexrec.Line, m map[string]any
 		})
 		v.add(m)
 	},
-	// Ids of requests as texts.
+	// Ids of requests as strings.
 	"ids": func(v *variation, l codexrec.Line, m map[string]any) {
 		if id, ok := m["id"].(json.Number); ok && m["method"] != nil {
 			v.asked[id.String()] = "text-" + id.String()
@@ -65,7 +66,7 @@ var variations = map[string]func(v *variation, l codexrec.Line, m map[string]any
 		}
 		v.add(m)
 	},
-	// A text in several pieces, with empty ones in between.
+	// A text in several pieces, with empty pieces in between.
 	"pieces": func(v *variation, l codexrec.Line, m map[string]any) {
 		params, _ := m["params"].(map[string]any)
 		delta, _ := params["delta"].(string)
@@ -86,7 +87,7 @@ var variations = map[string]func(v *variation, l codexrec.Line, m map[string]any
 		}
 		v.keep(l)
 	},
-	// Notifications of states twice.
+	// Repeated notifications of states.
 	"twice": func(v *variation, l codexrec.Line, m map[string]any) {
 		v.keep(l)
 		switch m["method"] {
@@ -120,8 +121,8 @@ type variation struct {
 	t     *testing.T
 	lines []codexrec.Line
 	from  codexrec.Line
-	asked map[string]string // new ids of requests of the server
-	whole map[string]bool   // items that end with all of their text
+	asked map[string]string // new ids for the server's requests
+	whole map[string]bool   // items that end with their complete text
 }
 
 func (v *variation) keep(l codexrec.Line) { v.lines = append(v.lines, l) }
@@ -171,7 +172,8 @@ func decodedLine(text []byte) (m map[string]any, ok bool) {
 	return m, d.Decode(&m) == nil
 }
 
-// TestRecordings_varied converts the recordings with changed lines. The conversation is the same.
+// TestRecordings_varied converts the recordings with changed lines. The conversation must be the
+// same.
 func TestRecordings_varied(t *testing.T) {
 	short.SkipQuick(t, "converts every recording")
 	recordings := codexrec.Own(t)
@@ -194,7 +196,8 @@ func TestRecordings_varied(t *testing.T) {
 	}
 }
 
-// plainState is a conversation without the ids of requests, which a variation changes, and without unknown items, which it adds.
+// plainState returns a conversation without the ids of requests, which a variation changes, and
+// without unknown items, which a variation adds.
 func plainState(t *testing.T, c *event.Conversation) string {
 	t.Helper()
 	plain := *c
@@ -222,8 +225,9 @@ func plainState(t *testing.T, c *event.Conversation) string {
 	return strings.ReplaceAll(string(text), "text-", "")
 }
 
-// TestRecordings_damaged converts recordings that were cut, that miss a line, and that have lines with missing parts or other types. Each
-// start has its stop, each request its end, and nothing is in progress at the end.
+// TestRecordings_damaged converts recordings that are cut, lack a line, or have lines with missing
+// members or other types. Each start must have its stop, each request its end, and no item may stay
+// in progress.
 func TestRecordings_damaged(t *testing.T) {
 	short.SkipQuick(t, "converts every recording")
 	for i, r := range codexrec.Own(t) {
@@ -247,7 +251,8 @@ func TestRecordings_damaged(t *testing.T) {
 	}
 }
 
-// poorer are forms of a line of which a member is missing or has another type. turn selects the member.
+// poorer returns forms of a line with a missing member or a member of another type. turn selects
+// the member.
 func poorer(line []byte, turn int) (forms [][]byte) {
 	m, ok := decodedLine(line)
 	if !ok {

@@ -20,7 +20,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("net/http.(*persistConn).readLoop"), goleak.IgnoreTopFunction("net/http.(*persistConn).writeLoop"))
 }
 
-// Replay a recording of a scripted server to another client, which sees the same.
+// This example replays a recording of a scripted server to another client, which receives the same
+// messages.
 func ExampleReplay() {
 	self, err := os.Executable()
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/codex/codextest"
 )
 
-// The configuration leads the program to a scripted API; keys and tables of the caller are added.
+// This example writes the configuration of a scripted API; keys and tables of the caller are
+// appended.
 func ExampleConfig() {
 	text := codextest.Config("http://127.0.0.1:8080/v1", "/src", "approval_policy = \"never\"\n[tui]\nanimations = false\n")
 	for line := range strings.Lines(text) {

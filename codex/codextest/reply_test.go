@@ -12,7 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/codex/codextest"
 )
 
-// A reply is sent as events in order, with the ids and members that the program reads.
+// TestReplies checks that a reply is sent as events in order, with the ids and members that the
+// program reads.
 func TestReplies(t *testing.T) {
 	number := regexp.MustCompile(`(rs|msg|resp)_\d+`)
 	for name, c := range map[string]struct {
@@ -62,7 +63,8 @@ func TestReplies(t *testing.T) {
 	}()
 }
 
-// A reply can be an error with headers, wait, break the connection, and repeat; scripts of subagents and of prompts come before the common one.
+// TestAPI_replies checks replies that are errors with headers, wait, break the connection or
+// repeat, and that scripts for subagents and for prompts precede the common script.
 func TestAPI_replies(t *testing.T) {
 	api := codextest.NewAPI(t)
 	held := make(chan struct{})

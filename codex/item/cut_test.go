@@ -88,7 +88,8 @@ func TestPartial(t *testing.T) {
 	}
 }
 
-// A text that is not exactly one object is an error that has the start of the text.
+// TestDecode_bad checks that a text that is not exactly one object is rejected with an error that
+// quotes its start.
 func TestDecode_bad(t *testing.T) {
 	long := strings.Repeat("x", 5000)
 	for text, want := range map[string]string{"": "", "1": "not a JSON object", `"` + long + `"`: "not a JSON object", `{"type":"plan"`: "", `{"type":"plan"}x`: "", `[{"type":"plan"}]`: "not a JSON object"} {

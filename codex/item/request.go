@@ -148,7 +148,7 @@ func (r *ElicitationRequest) Approval() (ApprovalMeta, bool) {
 	if r.Meta.IsNull() || DecodeValue(r.Meta, &m) != nil || DecodeValue(r.Meta, &kind) != nil {
 		return m, false
 	}
-	return m, !kind.Value.IsNull() // an unknown kind too: it is not a question
+	return m, !kind.Value.IsNull() // also for an unknown kind, which is not a question
 }
 
 // ToolCallRequest asks the client to run a tool that the client defined when it started the thread.

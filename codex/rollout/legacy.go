@@ -204,7 +204,7 @@ func (c *rawCall) command(head item.ItemHead) item.Item {
 	}
 	code, text := splitOutput(*c.output)
 	cmd.Status, cmd.AggregatedOutput, cmd.ExitCode = item.StatusCompleted, &text, code
-	if code == nil || *code != 0 { // without a code it did not run, or was not waited for
+	if code == nil || *code != 0 { // without a code the command did not run, or its end was not awaited
 		cmd.Status = item.StatusFailed
 	}
 	return cmd

@@ -156,7 +156,7 @@ func compare(t *testing.T, r *codexrec.Recording, c *rollout.Conversation, w *th
 			got = append(got, describe(i, !legacy))
 		}
 		for _, s := range want {
-			// A message that a review makes up is in no file.
+			// A message that a review generates is not in any file.
 			if i := slices.Index(got, s); i >= 0 {
 				got = slices.Delete(got, i, i+1)
 				n++
@@ -178,7 +178,7 @@ func onlyOnWire(r *codexrec.Recording, legacy bool, s string) bool {
 		return true
 	}
 	if !legacy {
-		// A refused command is in the file as the text for the model.
+		// For a refused command the file has the text for the model.
 		return (r.Name == "approval_cancel" || r.Name == "approval_error_answer") && strings.HasPrefix(s, "call_1 command ")
 	}
 	return strings.HasPrefix(s, "dynamic ") || r.Name == "review_inline" || strings.HasPrefix(s, "command ") && strings.HasSuffix(s, "nothing")

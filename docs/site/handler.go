@@ -61,7 +61,7 @@ func serve(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case os.IsNotExist(err):
 		w.WriteHeader(http.StatusNotFound)
-		data, _ = file(index+".html", "", false) // the way on; without it the body is empty
+		data, _ = file(index+".html", "", false) // if it fails, the body is empty
 		h.Set("Content-Type", types[".html"])
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusInternalServerError)

@@ -94,7 +94,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestSafe checks that a page loads and runs only what the site serves, and that text of a request is escaped.
+// TestSafe checks that a page loads and runs only files of the site, and that text from a request
+// is escaped.
 func TestSafe(t *testing.T) {
 	w := get(t, "/docs/search.html?q="+url.QueryEscape(`"><script>alert(1)</script> permission`))
 	if body := w.Body.String(); strings.Contains(body, "<script") || !strings.Contains(body, "&lt;script&gt;") {

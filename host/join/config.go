@@ -16,47 +16,50 @@ import (
 	"github.com/seed7221b0f9/parley/host"
 )
 
-// Config describes a machine that joins a server. Server, Token, Registration.Name, DataDir and Policy are required.
+// Config configures a machine that joins a server. Server, Token, Registration.Name, DataDir and
+// Policy are required.
 type Config struct {
 	// Server is the address of the server: https://, or http:// for a server on this machine.
 	Server string
 	Token  string
 	// Registration describes the machine and its offer. Run sets Version and System.
 	Registration host.Registration
-	// DataDir is the data directory of the machine. The host has a folder in it, see [HostDir].
+	// DataDir is the data directory of the machine. The host uses a folder in it; see [HostDir].
 	DataDir string
-	// Executable becomes the host, see [host.Start]. HostOptions configures it.
+	// Executable is the program that becomes the host; see [host.Start]. HostOptions configures the
+	// host.
 	Executable  string
 	HostOptions host.Options
 	Policy      host.Policy
-	// OnState is called after every change of the link, by one goroutine at a time; nil is allowed.
+	// OnState, unless it is nil, is called after every change of the link, sequentially.
 	OnState func(State)
 	Logger  *slog.Logger
 
-	times times // zero values are the constants
+	times times // zero fields have the values of the constants
 }
 
 // State is the state of the link between the machine and its server.
 type State struct {
-	// Joined is set if the server has accepted the machine. Otherwise Err is why the last attempt or the link has ended, and Next is how
-	// long the machine waits before it dials again.
+	// Joined is true while the machine has joined. Otherwise Err is the reason why the last attempt
+	// or the link has ended, and Next is the pause before the next attempt.
 	Joined bool
 	Err    error
 	Next   time.Duration
 }
 
-// The times of a link. A pause doubles after every failed attempt, and a link that has lasted for MaxPause resets it. Up to half of a
+// The times of a link. The pause between attempts starts at MinPause, doubles after every failed
+// attempt up to MaxPause, and is reset by a link that has lasted for MaxPause. Up to half of a
 // pause is random.
 const (
 	MinPause     = 200 * time.Millisecond
 	MaxPause     = 15 * time.Second
 	RefusedPause = 30 * time.Second // after a registration that the server has refused
-	PingEvery    = 10 * time.Second // from a pong to the next ping
-	PongWithin   = 15 * time.Second // after which the link has failed
-	DialWithin   = 15 * time.Second // limits the connection, the handshakes and the registration
+	PingEvery    = 10 * time.Second // between a pong and the next ping
+	PongWithin   = 15 * time.Second // timeout of a ping
+	DialWithin   = 15 * time.Second // timeout of the connection, the handshakes and the registration
 )
 
-// times are the constants, for tests.
+// times holds the times of a link, so that tests can change them.
 type times struct{ min, max, refused, ping, pong, dial time.Duration }
 
 func (t times) withDefaults() times {
@@ -64,7 +67,7 @@ func (t times) withDefaults() times {
 		cmp.Or(t.ping, PingEvery), cmp.Or(t.pong, PongWithin), cmp.Or(t.dial, DialWithin)}
 }
 
-// check completes a configuration.
+// check validates a configuration and sets its defaults.
 func (c *Config) check() error {
 	address, err := normalize(c.Server)
 	if err != nil {
@@ -89,7 +92,8 @@ func (c *Config) check() error {
 	return nil
 }
 
-// normalize returns the address of a server in one form. It refuses an address that would send the token without encryption.
+// normalize returns the canonical form of a server's address. It refuses an address that would send
+// the token without encryption.
 func normalize(server string) (string, error) {
 	u, err := url.Parse(server)
 	if err != nil {
@@ -109,13 +113,14 @@ func normalize(server string) (string, error) {
 	return u.Scheme + "://" + name + strings.TrimRight(u.EscapedPath(), "/"), nil
 }
 
-// loopback reports whether a host is this machine.
+// loopback reports whether a host name refers to this machine.
 func loopback(name string) bool {
 	addr, err := netip.ParseAddr(name)
 	return name == "localhost" || err == nil && addr.IsLoopback()
 }
 
-// HostDir returns the data directory of the host that belongs to a server, below the data directory of the machine.
+// HostDir returns the data directory of the host for a server, below the data directory of the
+// machine.
 func HostDir(dataDir, server string) (string, error) {
 	address, err := normalize(server)
 	if err != nil {

@@ -10,18 +10,18 @@ import (
 )
 
 var (
-	// ErrConfig is returned for a configuration that cannot work.
+	// ErrConfig is returned for an invalid configuration.
 	ErrConfig = errors.New("join: invalid configuration")
 	// ErrJoined is returned if another process has joined the server with the same data directory.
 	ErrJoined = errors.New("join: another process has joined this server with the same data directory")
-	// ErrUnresponsive is the error of a link whose other end does not answer.
+	// ErrUnresponsive is the error of a link whose peer does not answer a ping in time.
 	ErrUnresponsive = errors.New("join: the server does not answer")
 )
 
-// StatusError is the answer of a server that does not open a link.
+// StatusError is the HTTP response of a server that does not open a link.
 type StatusError struct {
 	Status  int
-	Message string // of the server; may be empty
+	Message string // the server's message, or ""
 }
 
 func (e *StatusError) Error() string {
@@ -32,17 +32,17 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("the server answers %d: %s", e.Status, text)
 }
 
-// Permanent reports whether another attempt with the same token is useless.
+// Permanent reports whether further attempts with the same token are useless.
 func (e *StatusError) Permanent() bool {
 	return e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden
 }
 
-// maxProblem limits the body of an answer that is read.
+// maxProblem limits the size of an error response in bytes.
 const maxProblem = 4 << 10
 
-// statusError reads the answer of a server: its message in JSON, or a short text.
+// statusError reads the error response of a server: a message in JSON, or a short text.
 func statusError(resp *http.Response) *StatusError {
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxProblem)) // without a body the status remains
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxProblem)) // without a body the error has only the status
 	e := &StatusError{Status: resp.StatusCode}
 	var problem struct {
 		Error struct {

@@ -6,10 +6,11 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 )
 
-// Options are the options of an agent that a server may choose on another machine. They name no program, no file and no variable, and
-// allow no tool in advance: these come from the configuration of the machine.
+// Options are the options of an agent that a server may choose on another machine. They cannot name
+// a program, a file or an environment variable, and cannot allow a tool in advance: the machine's
+// configuration determines these.
 type Options struct {
-	Resume             string   `json:"resume,omitempty"` // the agent's session to continue; empty starts a new one
+	Resume             string   `json:"resume,omitempty"` // the agent's session to continue; "" starts a new one
 	Fork               bool     `json:"fork,omitempty"`
 	At                 string   `json:"at,omitempty"`
 	ID                 string   `json:"id,omitempty"`
@@ -27,7 +28,8 @@ type Options struct {
 	Partial            bool     `json:"partial,omitempty"`
 }
 
-// OptionsOf returns the options of an agent that cross the link, to continue a session or, if resume is empty, to start one.
+// OptionsOf returns the part of an agent's options that is sent over the link. resume is the
+// session to continue, or "" to start a new one.
 func OptionsOf(o agent.Options, resume string) Options {
 	return Options{
 		Resume: resume, Fork: o.Fork, At: o.At, ID: o.ID, Model: o.Model, FallbackModel: o.FallbackModel, Mode: o.Mode, ModeUnchosen: o.ModeUnchosen,
@@ -36,7 +38,7 @@ func OptionsOf(o agent.Options, resume string) Options {
 	}
 }
 
-// Agent returns the options in the terms of package agent, without a directory.
+// Agent converts the options to package agent. The directory is not set.
 func (o Options) Agent() agent.Options {
 	return agent.Options{
 		Fork: o.Fork, At: o.At, ID: o.ID, Model: o.Model, FallbackModel: o.FallbackModel, Mode: o.Mode, ModeUnchosen: o.ModeUnchosen,

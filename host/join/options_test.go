@@ -8,7 +8,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 )
 
-// Every field of the options crosses the link.
+// Every field of the options is sent over the link.
 func TestOptions(t *testing.T) {
 	want := Options{
 		Resume: "r", Fork: true, At: "at", ID: "id", Model: "m", FallbackModel: "f", Mode: "plan", ModeUnchosen: true, Effort: "high", Thinking: new(int64(7)),

@@ -15,13 +15,14 @@ import (
 	"github.com/seed7221b0f9/parley/internal/filelock"
 )
 
-// SilentFor is how long a connection of [Over] stays open if the server sends nothing. The server sends something every [PingEvery].
+// SilentFor is the time after which a connection of [Over] is closed if the server sends nothing.
+// The server sends a ping every [PingEvery].
 const SilentFor = 45 * time.Second
 
 var serverID = regexp.MustCompile(`^[0-9a-f]{16,64}$`)
 
-// OverDir returns the data directory of the host that belongs to a server without an address, below the data directory of the machine.
-// The server chooses its id, 16 to 64 hexadecimal digits.
+// OverDir returns the data directory of the host for a server without an address, below the data
+// directory of the machine. id, 16 to 64 hexadecimal digits, is chosen by the server.
 func OverDir(dataDir, id string) (string, error) {
 	if !serverID.MatchString(id) {
 		return "", fmt.Errorf("%w: %q is not the id of a server", ErrConfig, id)
@@ -32,7 +33,7 @@ func OverDir(dataDir, id string) (string, error) {
 // Over serves a server that has started this program, over a pair of streams, until a stream or ctx ends. It starts the host of the
 // machine, which continues to run with its agents. It ignores Server and Token of the configuration.
 func Over(ctx context.Context, c Config, id string, in io.Reader, out io.Writer) (err error) {
-	c.Server, c.Token = "http://localhost", "none" // only for the check
+	c.Server, c.Token = "http://localhost", "none" // required by the check
 	if err := c.check(); err != nil {
 		return err
 	}
@@ -63,8 +64,9 @@ func Over(ctx context.Context, c Config, id string, in io.Reader, out io.Writer)
 	return host.Relay(ctx, dir, conn, c.Policy, c.Logger)
 }
 
-// piped returns a connection over two streams. It ends when in ends or has been silent for a time. A read of in that is under way at the
-// end is left behind, because the streams of a process cannot be unblocked.
+// piped returns a connection over two streams. It ends when in ends or has been silent for the
+// given time. A pending read of in may remain at the end, because reads of a process's standard
+// input cannot be cancelled.
 func piped(in io.Reader, out io.Writer, silent time.Duration) net.Conn {
 	ours, theirs := net.Pipe()
 	quiet := time.AfterFunc(silent, func() { theirs.Close() })

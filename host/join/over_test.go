@@ -15,14 +15,14 @@ import (
 	"github.com/seed7221b0f9/parley/host"
 )
 
-// The connection over two streams ends when the other end is silent, or has ended.
+// The connection over two streams ends when the peer is silent for too long, or has ended.
 func TestPiped(t *testing.T) {
 	for _, silent := range []bool{true, false} {
 		in, theirs := io.Pipe()
 		heard, out := io.Pipe()
 		limit := 500 * time.Millisecond
 		c := piped(in, out, limit)
-		for range 6 { // longer than the limit
+		for range 6 { // together longer than the limit
 			<-time.After(limit / 5)
 			if _, err := theirs.Write([]byte("x")); err != nil {
 				t.Fatal(err)
@@ -31,7 +31,7 @@ func TestPiped(t *testing.T) {
 				t.Fatalf("a connection that is not silent: %v", err)
 			}
 		}
-		go func() { _, _ = c.Write([]byte("y")) }() // the read tells
+		go func() { _, _ = c.Write([]byte("y")) }() // the read shows whether it arrived
 		if _, err := io.ReadFull(heard, make([]byte, 1)); err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,8 @@ func TestPiped(t *testing.T) {
 	}
 }
 
-// A server without an address has a host of its own on a machine, which joins it over two streams, once at a time.
+// A server without an address has a separate host on a machine. One process at a time can join such
+// a server over two streams.
 func TestOver(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"regexp"
 )
 
-// PairPath is the path of a server at which a code is exchanged for a token.
+// PairPath is the path at which a server exchanges a code for a token.
 const PairPath = "/v1/pair"
 
 var code = regexp.MustCompile(`^[0-9A-Za-z_-]{22}$`)

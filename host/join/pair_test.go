@@ -65,7 +65,7 @@ func TestPair(t *testing.T) {
 	}
 }
 
-// TestIsCode checks that only a text with the form of a code is one.
+// TestIsCode checks that only a text with the form of a code is accepted.
 func TestIsCode(t *testing.T) {
 	code := strings.Repeat("aZ9-_", 4) + "xy"
 	for text, want := range map[string]bool{code: true, code[1:]: false, code + "a": false, "pt_" + code: false, code[:21] + " ": false, code[:21] + "é": false, " " + code[1:]: false, code[:21] + "\n": false, "": false} {

@@ -21,7 +21,8 @@ import (
 const (
 	// Path is the endpoint for machines below the address of a server.
 	Path = "/v1/host"
-	// Subprotocol is the WebSocket subprotocol of a link. Its binary messages are a stream of frames; their borders have no meaning.
+	// Subprotocol is the WebSocket subprotocol of a link. The binary messages are a stream of
+	// frames; message boundaries are not significant.
 	Subprotocol = "parley-host-1"
 )
 
@@ -67,7 +68,8 @@ type joiner struct {
 	servers *addresses
 }
 
-// startHost starts the host unless it runs. A host without agents ends some time after a link.
+// startHost starts the host if it is not running. A host without agents ends some time after a
+// link.
 func (j *joiner) startHost(ctx context.Context) error {
 	if err := host.Start(ctx, j.dir, j.Executable, j.HostOptions); err != nil {
 		return fmt.Errorf("the host of the agents: %w", err)
@@ -75,7 +77,7 @@ func (j *joiner) startHost(ctx context.Context) error {
 	return nil
 }
 
-// run links until ctx ends, or the server refuses the token.
+// run joins the server again and again, until ctx ends or the server refuses the token.
 func (j *joiner) run(ctx context.Context) error {
 	pause := j.times.min
 	for {
@@ -105,7 +107,7 @@ func (j *joiner) run(ctx context.Context) error {
 	}
 }
 
-// link joins the server once. It returns when the link has ended, with the time that it has lasted.
+// link joins the server once. It returns when the link has ended, with the duration of the link.
 func (j *joiner) link(ctx context.Context) (lasted time.Duration, err error) {
 	if err := j.startHost(ctx); err != nil {
 		return 0, err
@@ -129,7 +131,7 @@ func (j *joiner) link(ctx context.Context) (lasted time.Duration, err error) {
 	return time.Since(began), err
 }
 
-// join dials the server and registers the machine.
+// join connects to the server and registers the machine.
 func (j *joiner) join(ctx context.Context) (*conn, error) {
 	bound, cancel := context.WithTimeout(ctx, j.times.dial)
 	defer cancel()
@@ -157,7 +159,8 @@ func (j *joiner) join(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-// watch returns ErrUnresponsive when the server does not answer a ping in time, and nil when ctx or the connection ends.
+// watch returns ErrUnresponsive if the server does not answer a ping in time. It returns nil when
+// ctx or the connection ends.
 func (j *joiner) watch(ctx context.Context, ws *websocket.Conn) error {
 	for {
 		select {

@@ -39,10 +39,10 @@ type machine struct {
 	leave  func()
 }
 
-// fast are times for tests in which nothing is late.
+// fast are times for tests in which no peer is late.
 var fast = times{min: time.Millisecond, max: 4 * time.Millisecond, refused: 2 * time.Millisecond, ping: time.Hour}
 
-// joining starts a machine. The host ends with the test.
+// joining starts a machine. Its host ends with the test.
 func joining(t testing.TB, s *testServer, tm times) *machine {
 	t.Helper()
 	t.Setenv("HOME", t.TempDir())
@@ -80,7 +80,7 @@ func (m *machine) stopHost(t testing.TB) {
 	l.Close()
 }
 
-// awaitHost waits for the end of the host, which holds a lock until then.
+// awaitHost waits until the host has released its lock.
 func (m *machine) awaitHost(t testing.TB) {
 	t.Helper()
 	dir, err := HostDir(m.DataDir, m.Server)
@@ -97,7 +97,7 @@ func (m *machine) end(t testing.TB) error {
 	return await(t, m.ended, "the end of Run")
 }
 
-// until waits for a state.
+// until waits until the link has a state.
 func (m *machine) until(t testing.TB, what string, is func(State) bool) State {
 	t.Helper()
 	for {
@@ -119,7 +119,7 @@ func launch(t testing.TB, l *host.Link, script string) *host.Process {
 	return p
 }
 
-// read reads records up to a line of the agent, and checks that the numbers have no gap.
+// read reads records up to a line of the agent, and checks that the numbers have no gaps.
 func read(t testing.TB, p *host.Process, last *uint64, lines *[]string, until string) {
 	t.Helper()
 	for {
@@ -137,7 +137,8 @@ func read(t testing.TB, p *host.Process, last *uint64, lines *[]string, until st
 	}
 }
 
-// A machine joins, runs agents for the server, and leaves them running when it ends. The next one brings them back.
+// A machine joins, runs agents for the server, and leaves them running when it ends. The next
+// process offers the same agents again.
 func TestRun(t *testing.T) {
 	s := newServer(t)
 	m := joining(t, s, fast)
@@ -176,7 +177,7 @@ func TestRun(t *testing.T) {
 	must(t, await(t, m.ended, "the end of Run"))
 }
 
-// Links that are cut in the middle of a stream lose and double nothing.
+// Links that are cut in the middle of a stream lose and duplicate no data.
 func TestRun_cut(t *testing.T) {
 	s := newServer(t)
 	m := joining(t, s, fast)
@@ -227,7 +228,7 @@ func TestRun_silent(t *testing.T) {
 	must(t, m.end(t))
 }
 
-// The end of the context ends Run although the server is silent.
+// The end of the context ends Run even if the server is silent.
 func TestRun_leaves(t *testing.T) {
 	s := newServer(t)
 	m := joining(t, s, times{})
@@ -256,7 +257,7 @@ func TestRun_revoked(t *testing.T) {
 	}
 }
 
-// Any other answer is an attempt that failed.
+// Any other response counts as a failed attempt.
 func TestRun_unavailable(t *testing.T) {
 	s := newServer(t)
 	s.status.Store(503)
@@ -291,7 +292,7 @@ func TestRun_refused(t *testing.T) {
 	must(t, m.end(t))
 }
 
-// The pauses between attempts double up to the longest.
+// The pauses between attempts double up to the maximum.
 func TestRun_pauses(t *testing.T) {
 	s := newServer(t)
 	s.status.Store(500)
@@ -305,7 +306,7 @@ func TestRun_pauses(t *testing.T) {
 	must(t, m.end(t))
 }
 
-// A link that has lasted resets the pause, which failed attempts have made long.
+// A link that has lasted long enough resets the pause that failed attempts have increased.
 func TestRun_lasted(t *testing.T) {
 	s := newServer(t)
 	s.status.Store(503)
@@ -322,7 +323,7 @@ func TestRun_lasted(t *testing.T) {
 	must(t, m.end(t))
 }
 
-// A host that was stopped is started with the next link.
+// A host that was stopped is started again for the next link.
 func TestRun_host(t *testing.T) {
 	s := newServer(t)
 	m := joining(t, s, fast)
@@ -337,7 +338,7 @@ func TestRun_host(t *testing.T) {
 	must(t, m.end(t))
 }
 
-// One process joins a server with a data directory.
+// Only one process can join a server with a data directory.
 func TestRun_twice(t *testing.T) {
 	s := newServer(t)
 	m := joining(t, s, fast)
@@ -359,7 +360,7 @@ func TestRun_redirect(t *testing.T) {
 	must(t, m.end(t))
 }
 
-// Configurations that cannot work, or would send the token in the clear.
+// Invalid configurations, and those that would send the token unencrypted, are refused.
 func TestConfig(t *testing.T) {
 	good := Config{Server: "https://s.example", Token: "t", DataDir: "/d", Policy: shellPolicy{}, Registration: host.Registration{Name: "n"}}
 	for name, change := range map[string]func(*Config){

@@ -19,14 +19,14 @@ import (
 	"github.com/seed7221b0f9/parley/internal/relay"
 )
 
-// testServer is a server for machines, behind a network that can fail.
+// testServer is a server for machines, behind a network with faults.
 type testServer struct {
 	*httptest.Server
 	*network
 	check  func(host.Registration) error
-	status atomic.Int64 // of the answer to a request; 0 opens a link
+	status atomic.Int64 // status of the response; 0 opens a link
 	epoch  atomic.Uint64
-	tells  atomic.Pointer[[]string] // addresses of servers
+	tells  atomic.Pointer[[]string] // addresses in ServersHeader
 	links  chan *host.Link
 	seen   chan host.Registration
 }
@@ -77,7 +77,7 @@ func (s *testServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	<-l.Done()
 }
 
-// network is a proxy whose connections can be cut, or stop to carry data.
+// network is a proxy whose connections can be cut, or can stop transferring data.
 type network struct {
 	listener net.Listener
 	to       string
@@ -87,7 +87,7 @@ type network struct {
 	ended  bool
 	silent bool
 	conns  map[net.Conn]bool
-	held   sync.Cond // while silent
+	held   sync.Cond // waits while silent
 }
 
 func newNetwork(t testing.TB, to string) *network {
@@ -107,7 +107,7 @@ func newNetwork(t testing.TB, to string) *network {
 	return n
 }
 
-// address is the address of the server behind the network.
+// address returns the address of the server behind the network.
 func (n *network) address() string { return "http://" + n.listener.Addr().String() }
 
 // carry connects a client with the server.
@@ -142,7 +142,7 @@ func (n *network) cut() {
 	}
 }
 
-// swallow makes all connections carry nothing, or again.
+// swallow makes all connections stop or resume transferring data.
 func (n *network) swallow(on bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -168,10 +168,10 @@ type carried struct {
 
 var errGone = errors.New("the connection is gone")
 
-// ReadFrom hides that of TCP, which would not call Write.
+// ReadFrom hides the method of the TCP connection, which would bypass Write.
 func (c carried) ReadFrom(r io.Reader) (int64, error) { return io.Copy(struct{ io.Writer }{c}, r) }
 
-// WriteTo hides that of TCP.
+// WriteTo hides the method of the TCP connection too.
 func (c carried) WriteTo(w io.Writer) (int64, error) {
 	return io.Copy(w, struct{ io.Reader }{c.TCPConn})
 }

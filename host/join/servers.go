@@ -25,8 +25,8 @@ const (
 // process.
 type addresses struct {
 	path string
-	all  []string // the configured one first
-	at   int      // the one to dial
+	all  []string // the configured one is first
+	at   int      // the index of the current one
 }
 
 // newAddresses reads the addresses that an earlier process received. It ignores an unreadable file,
@@ -57,13 +57,13 @@ func local(address string) bool {
 	return err == nil && loopback(u.Hostname())
 }
 
-// current returns the address to dial.
+// current returns the address to connect to.
 func (a *addresses) current() string { return a.all[a.at] }
 
-// configured reports whether the address to dial is the configured one.
+// configured reports whether the current address is the configured one.
 func (a *addresses) configured() bool { return a.at == 0 }
 
-// failed selects the next address after an attempt or a link has ended.
+// failed selects the next address, after an attempt has failed or a link has ended.
 func (a *addresses) failed() { a.at = (a.at + 1) % len(a.all) }
 
 // learn stores the addresses of a response. The selected address does not change.

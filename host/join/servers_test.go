@@ -58,7 +58,7 @@ func TestRun_otherRefuses(t *testing.T) {
 	}
 }
 
-// TestAddresses checks which addresses count.
+// TestAddresses checks which addresses are accepted.
 func TestAddresses(t *testing.T) {
 	dir := t.TempDir()
 	a := newAddresses(dir, "https://one.example")

@@ -24,7 +24,8 @@ const (
 	maxSaid  = 4 << 10
 )
 
-// flags are the flags of ssh before the destination. It asks nothing, forwards nothing, and notices within 30 s that the machine is gone.
+// flags are the flags of ssh before the destination: no prompts, no forwarding, and detection of a
+// dead machine within 30 s.
 var flags = []string{"-T", "-oBatchMode=yes", "-oClearAllForwardings=yes", "-oForwardAgent=no", "-oForwardX11=no", "-oPermitLocalCommand=no",
 	"-oConnectTimeout=15", "-oServerAliveInterval=10", "-oServerAliveCountMax=2"}
 
@@ -55,7 +56,7 @@ func Dial(ctx context.Context, o Options) (net.Conn, error) {
 	return o.start(ctx, "exec "+program)
 }
 
-// command returns ssh with a command for the machine's shell.
+// command returns an ssh process with a command for the machine's shell.
 func (o *Options) command(ctx context.Context, script string) *exec.Cmd {
 	args := append(append([]string{}, flags...), "--", o.Destination, script)
 	cmd := exec.CommandContext(ctx, o.Program, args...)
@@ -80,10 +81,12 @@ func (o *Options) run(ctx context.Context, limit time.Duration, script string, i
 	return out.String(), nil
 }
 
-// place is the path of the copied program on the machine, for its shell. Each version has its own folder.
+// place is the path of the copied program on the machine, as its shell expands it. Each version has
+// a separate folder.
 const place = `"${XDG_CACHE_HOME:-$HOME/.cache}/parley/bin/%s/parley"`
 
-// install returns the program on the machine for its shell. It copies the program if it is missing.
+// install returns the path of the program on the machine for its shell. It copies the program if it
+// is missing.
 func (o *Options) install(ctx context.Context) (string, error) {
 	file, err := os.Open(o.Executable)
 	if err != nil {
@@ -123,7 +126,7 @@ var uname = map[string]string{
 	"darwin/amd64": "Darwin x86_64", "darwin/arm64": "Darwin arm64",
 }
 
-// start starts ssh with a command, and returns the connection with that.
+// start starts ssh with a command, and returns the connection with the command.
 func (o *Options) start(ctx context.Context, script string) (net.Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -151,7 +154,7 @@ func (o *Options) start(ctx context.Context, script string) (net.Conn, error) {
 	return c, nil
 }
 
-// conn is the connection with a program on the machine.
+// conn is the connection to a program on the machine.
 type conn struct {
 	cmd         *exec.Cmd
 	read, write *os.File
@@ -193,7 +196,7 @@ func (c *conn) SetWriteDeadline(t time.Time) error { return c.write.SetWriteDead
 func (c *conn) LocalAddr() net.Addr                { return addr("local") }
 func (c *conn) RemoteAddr() net.Addr               { return addr(c.dest) }
 
-// addr is the address of an end.
+// addr is the address of one end of a connection.
 type addr string
 
 func (addr) Network() string  { return "ssh" }

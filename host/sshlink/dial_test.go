@@ -20,7 +20,8 @@ import (
 
 func TestMain(m *testing.M) { e2e.VerifyMain(m) }
 
-// fakeSSH is a program in place of ssh that runs the command here, with another home, and notes its arguments.
+// fakeSSH is a program used instead of ssh. It runs the command on this machine with another home
+// directory, and records its arguments.
 type fakeSSH struct {
 	*testing.T
 	dir, home string
@@ -51,7 +52,7 @@ func (f *fakeSSH) write(name, text string) {
 	must(f, os.WriteFile(filepath.Join(f.dir, name), []byte(text), 0o700))
 }
 
-// calls returns the arguments of each ssh.
+// calls returns the arguments of each call of ssh.
 func (f *fakeSSH) calls() (all [][]string) {
 	text, err := os.ReadFile(filepath.Join(f.dir, "args"))
 	must(f, err)
@@ -74,7 +75,8 @@ func within(t *testing.T) context.Context {
 	return ctx
 }
 
-// TestDial checks that the program is copied once, is started with the arguments as they are, and that bytes pass both ways.
+// TestDial checks that the program is copied once and started with exactly the given arguments, and
+// that data is transferred in both directions.
 func TestDial(t *testing.T) {
 	f := newFakeSSH(t, `printf '%s|' "$@"; exec cat`)
 	want := `host|join|--stdio|--name=box|--dir=a 'b'; exit 1|0123456789abcdef|`
@@ -82,7 +84,7 @@ func TestDial(t *testing.T) {
 		c, err := Dial(within(t), f.options)
 		must(t, err)
 		text := bytes.Repeat([]byte("line\n"), 1<<16)
-		go func() { _, _ = c.Write(text) }() // the read tells
+		go func() { _, _ = c.Write(text) }() // the read shows whether it arrived
 		got := make([]byte, len(want)+len(text))
 		if _, err := io.ReadFull(c, got); err != nil || string(got[:len(want)]) != want || !bytes.Equal(got[len(want):], text) {
 			t.Fatalf("connection %d reads %.200q, %v, want %q and the echo", i, got, err, want)
@@ -168,7 +170,7 @@ func TestDial_fails(t *testing.T) {
 	}
 }
 
-// TestDial_system checks that a machine with another system needs its own parley.
+// TestDial_system checks that a machine with another system needs an installed parley.
 func TestDial_system(t *testing.T) {
 	f := newFakeSSH(t, "exec cat")
 	bin := filepath.Join(f.dir, "bin")
@@ -187,7 +189,7 @@ func TestDial_system(t *testing.T) {
 	}
 }
 
-// TestDial_deadline checks that a read ends with its deadline.
+// TestDial_deadline checks that a read ends at its deadline.
 func TestDial_deadline(t *testing.T) {
 	f := newFakeSSH(t, "exec cat")
 	c, err := Dial(within(t), f.options)

@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// ErrOptions is returned for options that cannot work.
+// ErrOptions is returned for invalid options.
 var ErrOptions = errors.New("sshlink: invalid options")
 
-// Options describe a machine. Destination, Executable and Server are required.
+// Options configures the connection to a machine. Destination, Executable and Server are required.
 type Options struct {
-	// Program is ssh; empty means the one in PATH.
+	// Program is the ssh program; "" means ssh in PATH.
 	Program string
 	// Destination is an argument for ssh: user@machine, a name of its configuration, or
 	// ssh://user@machine:port.
 	Destination string
-	// Name identifies the machine at the server; empty means the host name of the destination.
+	// Name identifies the machine to the server; "" means the host name of the destination.
 	Name string
-	// Executable is the program that is copied, parley for the system of the machine. If the machine has another system, the parley in
-	// its PATH is used.
+	// Executable is the parley program to copy. If the machine has another system, the parley in
+	// the machine's PATH is used instead.
 	Executable string
-	// Server identifies the server, see join.Over.
+	// Server identifies the server; see join.Over.
 	Server string
 	// Args are further arguments of parley host join. They are not secret: users of both machines can read them.
 	Args []string
@@ -34,7 +34,8 @@ var (
 	serverID    = regexp.MustCompile(`^[0-9a-f]{16,64}$`)
 )
 
-// Parse returns the options of a text such as dev@buildbox,dir=src,max-mode=acceptEdits: a destination, and flags of parley host join.
+// Parse parses a text such as dev@buildbox,dir=src,max-mode=acceptEdits: a destination, and flags
+// of parley host join.
 func Parse(text string) (Options, error) {
 	parts := strings.Split(text, ",")
 	o := Options{Destination: parts[0]}
@@ -80,5 +81,5 @@ func hostName(dest string) string {
 	return strings.Trim(dest, "[]")
 }
 
-// quote returns a word of a POSIX shell, which the machine's ssh server starts.
+// quote quotes a word for the POSIX shell that the machine's ssh server starts.
 func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

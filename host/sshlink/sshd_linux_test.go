@@ -16,7 +16,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// findSSHD returns the server of OpenSSH, with the directory of its libraries if it is in the cache. It skips the test without one.
+// findSSHD returns the path of an OpenSSH server, and the directory of its libraries if it is in
+// the cache. It skips the test if there is none.
 func findSSHD(t *testing.T) (program, libraries string) {
 	t.Helper()
 	for _, name := range []string{"ssh", "ssh-keygen"} {
@@ -44,7 +45,7 @@ func findSSHD(t *testing.T) (program, libraries string) {
 	return program, strings.Join(append(found, more...), ":")
 }
 
-// startSSHD starts a server for the user dev with a key, in a user namespace in which this user is dev, and returns its port.
+// startSSHD starts an sshd in a user namespace for the user dev with a key, and returns its port.
 func (f *fakeSSH) startSSHD(program, libraries string) int {
 	f.Helper()
 	bwrap := filepath.Join(bwraptest.Dir(f.T), "bwrap")

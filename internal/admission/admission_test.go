@@ -11,8 +11,9 @@ import (
 	"github.com/seed7221b0f9/parley/internal/admission"
 )
 
-// TestAdmission_fair checks that one tenant with three waiting does not keep another from its first
-// place, that the callback runs once for each caller that waits, and that every place comes back.
+// TestAdmission_fair checks that a tenant with three waiting callers does not delay the first place
+// of another, that the callback runs once for each waiting caller, and that all places are
+// returned.
 func TestAdmission_fair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		waits := 0
@@ -54,8 +55,8 @@ func TestAdmission_fair(t *testing.T) {
 	})
 }
 
-// TestAdmission_leave checks that a caller that stops waiting admits those behind it, if there is
-// room for them.
+// TestAdmission_leave checks that when a caller stops waiting, those after it are admitted if there
+// is room.
 func TestAdmission_leave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := admission.New(2, errors.New("closed"), nil)
@@ -92,8 +93,8 @@ func TestAdmission_leave(t *testing.T) {
 	})
 }
 
-// TestAdmission_oneAtATime checks that a tenant that asks for one place at a time gets no more than
-// one that waits: its earlier places count when it asks again.
+// TestAdmission_oneAtATime checks that a tenant that requests one place at a time gets no more
+// places than one that waits, because its earlier places count.
 func TestAdmission_oneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := admission.New(1, errors.New("closed"), nil)

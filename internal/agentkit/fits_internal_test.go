@@ -7,7 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// An answer fits only requests of its kind: an allow never answers a question.
+// TestFits checks that an answer fits only requests of its kind, so that an allow never answers a
+// question.
 func TestFits(t *testing.T) {
 	kinds := []string{event.PermissionTool, event.PermissionProfile, event.PermissionPlan, event.QuestionAsk, event.QuestionElicitation, "new"}
 	for _, tt := range []struct {

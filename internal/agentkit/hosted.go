@@ -12,7 +12,7 @@ import (
 // Hosted is the state of a session with an agent under a host. Its methods are safe for concurrent use.
 type Hosted struct {
 	last   uint64        // the last line of an earlier process
-	caught chan struct{} // closed when the lines up to last were read
+	caught chan struct{} // closed when the lines up to last have been read
 	catch  func()        // closes it
 	kept   atomic.Int64
 }
@@ -27,10 +27,10 @@ func NewHosted(a agent.Adoption) *Hosted {
 	return h
 }
 
-// Past reports whether an earlier process has had a line.
+// Past reports whether an earlier process has handled a line.
 func (h *Hosted) Past(line uint64) bool { return line <= h.last }
 
-// Took notes that a line of this size was handled.
+// Took records that a line of this size was handled.
 func (h *Hosted) Took(line uint64, size int) {
 	h.kept.Add(int64(size))
 	if line >= h.last {
@@ -54,8 +54,8 @@ func (h *Hosted) Wait(ctx context.Context) error {
 // Kept returns the size of all lines.
 func (h *Hosted) Kept() int64 { return h.kept.Load() }
 
-// AskAgain opens a request of the past that has not been resolved, and queues its event. It returns nil if there is none
-// with this id.
+// AskAgain opens a request of the earlier process that has not been resolved, and queues its event.
+// It returns nil if none has this id.
 func (s *Session) AskAgain(id string) (r *Prompt) {
 	s.update(func(st *state) {
 		if ev := st.past[id]; ev != nil && st.alive() == nil {

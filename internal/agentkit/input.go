@@ -7,7 +7,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 )
 
-// Block is a block of an input, as far as agents other than Claude use it.
+// Block is a block of an input, with the members that agents other than Claude use.
 type Block struct {
 	Type   string `json:"type"`
 	Text   string `json:"text"`

@@ -7,8 +7,9 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// Registry records the processes of a provider in a directory, so that the next server with that directory ends those that a
-// killed server has left. The zero value records none before Sweep. Its methods are safe for concurrent use.
+// Registry records the processes of a provider in a directory, so that the next server with that
+// directory ends the processes that a killed server has left. The zero value records none before
+// Sweep. Its methods are safe for concurrent use.
 type Registry struct {
 	mu   sync.Mutex
 	open *proc.Registry

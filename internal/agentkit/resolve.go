@@ -7,7 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// repeats notes which requests are asked and resolved, and reports whether an event resolves one that is not open.
+// repeats records the requests that are opened and resolved. It reports whether an event resolves a
+// request that is not open.
 func (st *state) repeats(ev event.Event) bool {
 	if r := asked(ev); r != nil {
 		if st.asked == nil {

@@ -1,5 +1,6 @@
-// Package agentkit has the parts that the sessions of all agents share: a bounded queue of events with one
-// consumer, the table of open requests, each of which is resolved by one event, and an end that happens once.
+// Package agentkit implements the parts that the sessions of all agents share: a bounded queue of
+// events with one consumer, the table of open requests, each resolved by exactly one event, and the
+// end of the session, which happens once.
 package agentkit
 
 import (
@@ -13,7 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// MaxEvents is the usual limit of events that wait for the consumer before the agent waits.
+// MaxEvents is the usual limit of queued events, at which the agent waits for the consumer.
 const MaxEvents = 10_000
 
 // Options configures a session. Its functions run one at a time, as those of [Session.Update] do.
@@ -63,7 +64,7 @@ func (s *Session) wake(ctx context.Context) (stop func() bool) {
 	return context.AfterFunc(ctx, func() { s.update(func(*state) {}) })
 }
 
-// Do runs f and wakes all waiting goroutines.
+// Do runs f, not concurrently with other functions of the session, and wakes all waiting goroutines.
 func (s *Session) Do(f func()) { s.update(func(*state) { f() }) }
 
 // Update runs f and queues the events that it returns. After the end it has no effect.
@@ -77,9 +78,9 @@ func (s *Session) put(st *state, f func() []event.Event) {
 	}
 }
 
-// Add is [Session.Update] for the goroutine that reads the agent. It waits until the queue has room
-// and no prompt is being sent, or the session ends. Requests that the agent has withdrawn are
-// resolved before the events of f.
+// Add is like [Session.Update], for the goroutine that reads the agent. It waits until the queue
+// has room and no prompt is being sent, or the session ends. It first resolves requests that the
+// agent has withdrawn.
 func (s *Session) Add(f func() []event.Event) {
 	s.update(func(st *state) {
 		for !st.ready() {
@@ -112,7 +113,8 @@ func (s *Session) AddLine(line uint64, past bool, f func() []event.Event) {
 	})
 }
 
-// Batches yields the events by their lines until the end, or until ctx ends. It is used in place of Events, once.
+// Batches yields the events, grouped by their lines, until the end, or until ctx ends. It replaces
+// Events, and can be used once.
 func (s *Session) Batches(ctx context.Context) iter.Seq2[agent.Batch, error] {
 	return func(yield func(agent.Batch, error) bool) {
 		used := false
@@ -143,8 +145,8 @@ func (s *Session) Batches(ctx context.Context) iter.Seq2[agent.Batch, error] {
 	}
 }
 
-// Send runs send, which gives the agent a prompt, and then done. [Session.Add] waits meanwhile, so
-// that the events of done are before those of the answer.
+// Send calls send, which passes a prompt to the agent, and then done. [Session.Add] waits
+// meanwhile, so that the events of done precede those of the answer.
 func (s *Session) Send(send func() error, done func() []event.Event) error {
 	var err error
 	s.update(func(st *state) {
@@ -164,7 +166,7 @@ func (s *Session) Send(send func() error, done func() []event.Event) error {
 	return err
 }
 
-// Await waits until ok returns true, ctx or the session ends, or the time is over.
+// Await waits until ok returns true, ctx or the session ends, or the timeout expires.
 func (s *Session) Await(ctx context.Context, most time.Duration, ok func() bool) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
@@ -219,7 +221,7 @@ func (s *Session) Wait(ctx context.Context, r *Prompt) (agent.Answer, error) {
 		s.Withdraw(func(x *Prompt) bool { return x == r })
 	}
 	select {
-	case a := <-r.answer: // given at the same time
+	case a := <-r.answer: // answered at the same time
 		return a, nil
 	default:
 		return nil, err
@@ -233,7 +235,7 @@ func (s *Session) Check(id string, a agent.Answer) (err error) {
 	return err
 }
 
-// Answer gives an open request its answer. Of several answers the first counts.
+// Answer answers an open request. If there are several answers, the first one counts.
 func (s *Session) Answer(ctx context.Context, id string, a agent.Answer) error {
 	err := ctx.Err()
 	if err != nil {
@@ -288,8 +290,9 @@ func (s *Session) Stop(err error) {
 	s.cancel()
 }
 
-// End withdraws the open requests, queues the events of last, resolves the requests that these leave open, and ends
-// the events with err, or with the error of Stop. The first call counts.
+// End withdraws the open requests, queues the events of last, resolves the requests that are still
+// open then, and ends the events with err, or with the error of Stop. Only the first call has an
+// effect.
 func (s *Session) End(err error, last func() []event.Event) {
 	s.update(func(st *state) {
 		if st.over {

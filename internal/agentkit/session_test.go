@@ -361,8 +361,8 @@ func TestOpen_withdrawn(t *testing.T) {
 	}
 }
 
-// TestEnd_open checks that each request has one resolution after the end: of its answer, of Cancel, of the last events,
-// or of none of them.
+// TestEnd_open checks that each request has one resolution after the end: by its answer, by Cancel,
+// by the last events, or without an answer.
 func TestEnd_open(t *testing.T) {
 	head := event.Header{Provider: "p", SessionID: "s"}
 	resolved := func(id, behavior string) []event.Event {
@@ -384,7 +384,7 @@ func TestEnd_open(t *testing.T) {
 		return []event.Event{&event.PermissionRequest{Header: head, RequestID: "past", Kind: event.PermissionTool}}
 	})
 	if err := s.Answer(t.Context(), "lost", &agent.PermissionAnswer{Allow: true}); err != nil {
-		t.Fatal(err) // of which no line comes
+		t.Fatal(err) // in memory, without a line
 	}
 	s.Update(func() []event.Event { return resolved("answered", event.ResolvedAllow) })
 	s.Withdraw(func(r *agentkit.Prompt) bool { return r.ID == "withdrawn" })

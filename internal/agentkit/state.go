@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// maxOpen is the most requests that can be open at a time. Those above it cannot be answered.
+// maxOpen is the maximum number of open requests. Further requests cannot be answered.
 const maxOpen = 1000
 
 // Prompt is a request of the agent that a person has to answer.
@@ -37,9 +37,9 @@ type state struct {
 	limit   int
 	queue   []queued // the oldest first
 	open    map[string]*Prompt
-	asked   map[string]unresolved  // requests that no event has resolved yet; nil without any
-	past    map[string]event.Event // of requests of the past that are not resolved; nil without any
-	line    uint64                 // the one that events come from now
+	asked   map[string]unresolved  // requests without a resolving event so far; may be nil
+	past    map[string]event.Event // unresolved requests of an earlier process; may be nil
+	line    uint64                 // the line whose events are being added
 	held    int                    // senders that the reader of the agent waits for
 	used    bool                   // the events have a consumer
 	stopped bool                   // by Stop
@@ -74,7 +74,7 @@ func (st *state) ready() bool {
 	return st.held == 0 && len(st.queue) <= st.limit || st.alive() != nil
 }
 
-// push queues events. Those that ask a person open a request, those that resolve one close it.
+// push queues events. Events that ask a person open a request; events that resolve one close it.
 func (st *state) push(events []event.Event, observe func(event.Event)) {
 	if st.over {
 		return
@@ -120,7 +120,7 @@ func (st *state) keepPast(ev event.Event) {
 	delete(st.past, event.ResolvedID(ev))
 }
 
-// endLine marks the end of a line. Lines without events are one mark.
+// endLine marks the end of a line. Consecutive lines without events share one mark.
 func (st *state) endLine(line uint64) {
 	if n := len(st.queue); n > 0 && st.queue[n-1].event == nil && (n == 1 || st.queue[n-2].line != st.queue[n-1].line) {
 		st.queue[n-1].line = line
@@ -129,7 +129,7 @@ func (st *state) endLine(line uint64) {
 	st.queue = append(st.queue, queued{line: line})
 }
 
-// add opens a request, unless it is open already or too many are.
+// add opens a request, unless it is open already or the limit is reached.
 func (st *state) add(r *Prompt) {
 	if old := st.open[r.ID]; len(st.open) < maxOpen && old == nil || old != nil && old.answered {
 		r.answer, r.withdrawn = make(chan agent.Answer, 1), make(chan struct{})
@@ -180,7 +180,7 @@ func (st *state) popBatch() (b agent.Batch, ok bool) {
 	return b, true
 }
 
-// request returns the open request that an answer is for.
+// request returns the open request for an answer.
 func (st *state) request(id string, a agent.Answer) (*Prompt, error) {
 	r := st.open[id]
 	switch {
@@ -239,7 +239,7 @@ func (st *state) end(err error) bool {
 	return true
 }
 
-// asked returns the request of an event that asks a person, else nil.
+// asked returns the request in an event that asks a person, or nil.
 func asked(ev event.Event) *Prompt {
 	switch ev := ev.(type) {
 	case *event.PermissionRequest:

@@ -28,7 +28,7 @@ func TestState(t *testing.T) {
 			case 1:
 				st.push([]event.Event{&event.PermissionResolved{RequestID: id}}, nil)
 				if asked[id] {
-					pushed++ // only asked requests are resolved
+					pushed++ // only opened requests are resolved
 				}
 				delete(phase, id)
 				delete(asked, id)
@@ -90,7 +90,8 @@ func TestState_end(t *testing.T) {
 	}
 }
 
-// TestState_maxOpen checks that the table of requests is bounded and that the rest passes as events.
+// TestState_maxOpen checks that the table of requests is limited, and that further requests are
+// still passed on as events.
 func TestState_maxOpen(t *testing.T) {
 	st := &state{limit: 1, open: map[string]*Prompt{}}
 	for i := range maxOpen + 5 {
@@ -101,8 +102,8 @@ func TestState_maxOpen(t *testing.T) {
 	}
 }
 
-// TestState_lines checks that lines without events are one batch, also before the consumer reads, and that the events of a line
-// stay together.
+// TestState_lines checks that consecutive lines without events are one batch, also before the
+// consumer reads, and that the events of a line stay together.
 func TestState_lines(t *testing.T) {
 	st := &state{limit: 4, open: map[string]*Prompt{}}
 	add := func(line uint64, events ...event.Event) {
@@ -133,7 +134,7 @@ func TestState_lines(t *testing.T) {
 	}
 }
 
-// TestState_past checks that only the requests of the past without a resolution are kept.
+// TestState_past checks that only unresolved requests of an earlier process are kept.
 func TestState_past(t *testing.T) {
 	st := &state{limit: 4, open: map[string]*Prompt{}}
 	ask := func(id string) event.Event {

@@ -31,7 +31,7 @@ func Pause[N int | float64](ctx context.Context, ms N) bool {
 	return Wait(ctx, time.Duration(float64(ms)*float64(time.Millisecond)))
 }
 
-// Wait waits for d and returns true, or false where ctx ends first.
+// Wait waits for d and returns true, or returns false if ctx ends first.
 func Wait(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return true

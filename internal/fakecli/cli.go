@@ -18,7 +18,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// FakeVersion is the version that a fake CLI reports, that of the real CLI which it imitates.
+// FakeVersion is the version that a fake CLI reports: that of the CLI that it imitates.
 const FakeVersion = "2.1.325"
 
 // CLI is a program's side of the protocol: standard input, output and error of the simulated
@@ -241,7 +241,7 @@ func (c *CLI) pump() {
 func (c *CLI) take(line string) error {
 	m, err := message.Decode([]byte(line))
 	if err != nil {
-		return fmt.Errorf("claudetest: the fake CLI was sent a line that is not a message: %w", err)
+		return fmt.Errorf("claudetest: the fake CLI received a line that is not a message: %w", err)
 	}
 	switch m := m.(type) {
 	case *message.User:

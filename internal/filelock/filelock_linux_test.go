@@ -24,8 +24,8 @@ func opened(t *testing.T, path string) (n int) {
 	return n
 }
 
-// A process that waited for the lock of a file that was removed meanwhile locks the file that
-// is now at the path.
+// TestLockOfARemovedFile checks that a process that waited for the lock of a file that was removed
+// meanwhile locks the file that is now at the path.
 func TestLockOfARemovedFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.lock")
 	owner, err := filelock.TryLock(path)

@@ -14,8 +14,7 @@ import (
 
 const holder = "PARLEY_FILELOCK"
 
-// filelock.TestMain turns this program, when run again, into a process that holds a lock until
-// it is killed.
+// TestMain runs the tests. Started again as a child, it holds a lock until it is killed.
 func TestMain(m *testing.M) {
 	if path := os.Getenv(holder); path != "" {
 		if _, err := filelock.TryLock(path); err != nil {
@@ -198,8 +197,8 @@ func TestKilledThief(t *testing.T) {
 	f.Unlock()
 }
 
-// filelock.TestStoppedOwner stops the process that holds a lock. The lock can be stolen, but is
-// not free while that process may continue.
+// TestStoppedOwner stops the process that holds a lock. The lock can be stolen, but is not free,
+// because that process may continue.
 func TestStoppedOwner(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.lock")
 	cmd := startHolder(t, path)

@@ -27,8 +27,8 @@ type Options struct {
 	// Notify handles a notification. It is called in order, in one goroutine, and all
 	// later messages wait for it.
 	Notify func(ctx context.Context, m *Message)
-	// Stray handles other lines: a line that is not JSON-RPC (with err), and an answer
-	// without a waiting call (with m). It is called in order like Notify.
+	// Stray handles other lines: a line that is not JSON-RPC (with err), and an answer to no
+	// waiting call (with m). It is called in order, like Notify.
 	Stray func(line string, m *Message, err error)
 	// Observe is called with every incoming message, in order and before its dispatch.
 	// Sent is called with every line before it is written, Written after it was written:

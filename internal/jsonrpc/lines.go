@@ -13,10 +13,10 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// Lines is a peer that a host runs: the host numbers the lines of both directions and keeps them, so that
-// another process can continue the conversation.
+// Lines is a peer that runs under a host: the host numbers the lines of both directions and keeps
+// them, so that another process can continue the conversation.
 type Lines struct {
-	// Process is the peer. Its lines begin with the first one of its life.
+	// Process is the peer. Its lines start with the first line that it wrote.
 	Process spawn.LineProcess
 	// Last is the number of the last line of an earlier process of the conversation, 0 without one. Lines up to it
 	// only restore the state: nothing is written, and requests of the peer are held. Requests without an answer
@@ -25,17 +25,17 @@ type Lines struct {
 	// Begin and End are called before and after each line is dispatched, in order. The handlers of the requests in a
 	// line start after End.
 	Begin, End func(l Line)
-	// Called is called with a request that an earlier process has sent. A function that it returns gets the
-	// answer, like that of CallThen.
+	// Called is called with each request that an earlier process has sent. If it returns a
+	// function, that function gets the answer, as with CallThen.
 	Called func(m *Message) (then func(result json.RawMessage, err error))
-	// Held is called with a request of the peer that is held.
+	// Held is called with each request of the peer that is held.
 	Held func(m *Message)
 }
 
 // Line is a line of either direction.
 type Line struct {
 	Number uint64
-	Past   bool     // an earlier process has had it
+	Past   bool     // an earlier process has handled it
 	Input  bool     // written to the peer
 	Text   string   // empty for a number without a line
 	Msg    *Message // nil if it is not one message
@@ -46,17 +46,18 @@ type lineState struct {
 	Lines
 	past  chan struct{} // closed after the last line of the past
 	held  []*heldRequest
-	start []func() // the handlers to start after the line
+	start []func() // handlers to start after the line
 }
 
-// heldRequest is a request of the past without an answer.
+// heldRequest is an unanswered request from an earlier process's lines.
 type heldRequest struct {
 	msg       *Message
 	batch     *batch
 	cancelled bool
 }
 
-// NewLines is New for a peer that a host runs. Closing the connection closes w and ends the reading.
+// NewLines is like New, for a peer that runs under a host. Closing the connection closes w and ends
+// the reading.
 func NewLines(l Lines, w io.WriteCloser, opts Options) *Conn {
 	state := &lineState{Lines: l, past: make(chan struct{})}
 	if l.Last == 0 {
@@ -68,8 +69,8 @@ func NewLines(l Lines, w io.WriteCloser, opts Options) *Conn {
 	return c
 }
 
-// Past returns a channel that is closed when the lines of the past have been dispatched, or the connection has ended.
-// It is closed if there is no past.
+// Past returns a channel that is closed when the lines up to Lines.Last have been dispatched, or
+// the connection has ended.
 func (c *Conn) Past() <-chan struct{} {
 	if c.lines == nil {
 		return noPast
@@ -81,7 +82,7 @@ var noPast = make(chan struct{})
 
 func init() { close(noPast) }
 
-// Withdraw removes a held request, which needs no answer any more.
+// Withdraw removes a held request that no longer needs an answer.
 func (c *Conn) Withdraw(id ID) {
 	l := c.lines
 	for i, h := range l.held {
@@ -92,7 +93,7 @@ func (c *Conn) Withdraw(id ID) {
 	}
 }
 
-// waitPast waits for the end of the past.
+// waitPast waits until the lines up to Lines.Last have been dispatched.
 func (c *Conn) waitPast(ctx context.Context) error {
 	select {
 	case <-c.Past():
@@ -102,7 +103,7 @@ func (c *Conn) waitPast(ctx context.Context) error {
 	}
 }
 
-// readLines is read for numbered lines.
+// readLines replaces read for numbered lines.
 func (c *Conn) readLines() {
 	for {
 		line, err := c.lines.Process.NextLine(c.ctx)
@@ -167,7 +168,7 @@ func (c *Conn) deliverLine(a arrival) {
 	}
 }
 
-// endPast handles the requests that are open.
+// endPast handles the requests that are still open after the last line of the earlier process.
 func (c *Conn) endPast() {
 	held := c.lines.held
 	c.lines.held = nil
@@ -181,7 +182,7 @@ func (c *Conn) endPast() {
 	}
 }
 
-// abandonPast ends the past of a connection that has ended.
+// abandonPast releases the waiters if the connection has ended earlier.
 func (c *Conn) abandonPast() {
 	if c.lines != nil && c.lines.Last > 0 {
 		c.lines.Last, c.lines.held = 0, nil
@@ -189,7 +190,7 @@ func (c *Conn) abandonPast() {
 	}
 }
 
-// holds reports whether requests of the peer are held, and holds this one.
+// holds reports whether requests of the peer are held, and if so stores this one.
 func (c *Conn) holds(m *Message, b *batch) bool {
 	l := c.lines
 	if l == nil || l.Last == 0 {
@@ -202,7 +203,7 @@ func (c *Conn) holds(m *Message, b *batch) bool {
 	return true
 }
 
-// wrote handles a message to the peer. Those of this process have had their effect.
+// wrote handles a line that was written to the peer. Lines of an earlier process also restore the state.
 func (c *Conn) wrote(m *Message, past bool) {
 	if c.opts.Written != nil {
 		c.guarded("", func() { c.opts.Written([]byte(m.Raw)) })
@@ -232,7 +233,7 @@ func (c *Conn) restoreCall(m *Message) {
 	})
 }
 
-// writeLine writes a line under an id that is the same whenever it is written.
+// writeLine writes a line under an id that is the same each time the line is written.
 func (c *Conn) writeLine(ctx context.Context, id string, line []byte) error {
 	if err := c.waitPast(ctx); err != nil {
 		return err
@@ -244,7 +245,7 @@ func (c *Conn) writeLine(ctx context.Context, id string, line []byte) error {
 	return err
 }
 
-// callName names the line of a request, or of a notification if the id is empty.
+// callName returns the id under which a request is written, or a notification if id is empty.
 func callName(id ID) string {
 	if id == "" {
 		return "note-" + random.UUID()
@@ -252,5 +253,5 @@ func callName(id ID) string {
 	return "call-" + string(id)
 }
 
-// answerName names the line that answers the requests of a line.
+// answerName returns the id under which the answer to the requests in a line is written.
 func answerName(line uint64) string { return "answer-" + strconv.FormatUint(line, 10) }

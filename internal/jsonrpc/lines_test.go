@@ -84,7 +84,7 @@ func TestLines(t *testing.T) {
 	})
 }
 
-// namedLines keeps the ids of the lines that are written.
+// namedLines stores the ids of the written lines.
 type namedLines struct {
 	*kept.Process
 	ids []string
@@ -95,7 +95,8 @@ func (n *namedLines) WriteLine(ctx context.Context, id string, line []byte) erro
 	return n.Process.WriteLine(ctx, id, line)
 }
 
-// Two processes that answer the same request use the same id, so that the host writes one of the answers.
+// TestLines_answerOnce checks that two processes that answer the same request use the same id, so
+// that the host writes only one of the answers.
 func TestLines_answerOnce(t *testing.T) {
 	var ids []string
 	for range 2 {
@@ -115,7 +116,8 @@ func TestLines_answerOnce(t *testing.T) {
 	}
 }
 
-// A call waits until the past was read, and the past ends with the connection.
+// TestLines_end checks that a call waits until the earlier lines have been read, and that this wait
+// ends with the connection.
 func TestLines_end(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := kept.New(t, nil)

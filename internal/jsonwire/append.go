@@ -76,7 +76,7 @@ func Quoted(s string) iter.Seq[[]byte] {
 	}
 }
 
-// quotedPart is how many bytes of a string a part of Quoted has.
+// quotedPart is the size in bytes of the string that a part of Quoted covers.
 const quotedPart = 32 << 10
 
 // appendValid appends s with U+FFFD for each byte that is not UTF-8.

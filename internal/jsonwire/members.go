@@ -53,7 +53,7 @@ func isPlain(s string) bool {
 	return utf8.ValidString(s) && !strings.Contains(s, "\u2028") && !strings.Contains(s, "\u2029")
 }
 
-// AppendJSON appends v as json.Marshal writes it, but for the escapes of HTML.
+// AppendJSON appends v as json.Marshal writes it, without the escapes for HTML.
 func AppendJSON(dst []byte, v any) ([]byte, error) {
 	b := bytes.NewBuffer(dst)
 	enc := json.NewEncoder(b)

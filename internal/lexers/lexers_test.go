@@ -23,8 +23,8 @@ func tokens(t *testing.T, l chroma.Lexer, text string) []chroma.Token {
 	return all
 }
 
-// TestSame compares the tokens of each grammar with those of chroma's grammar.
-func TestSame(t *testing.T) {
+// TestTokens compares the tokens of each grammar with those of chroma's grammar.
+func TestTokens(t *testing.T) {
 	for name, text := range map[string]string{
 		"x.go":       "package x // as it is\n\nfunc f(a int) string { return `b` + \"c\\n\" + fmt.Sprint(0x1f, 1.5e3, nil) }\n",
 		"x.py":       "@cached\ndef f(a: int) -> str:\n    '''Say it.'''\n    return f\"{a!r}\" if a else None\n",
@@ -57,8 +57,8 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestAll reads every grammar and the grammars that it refers to, with a text that has a bit of
-// everything.
+// TestAll reads every grammar and the grammars that it refers to, with a text that uses many kinds
+// of tokens.
 func TestAll(t *testing.T) {
 	const text = "<a b=\"c\">{{ d }}</a> // e\nif (f == 'g') { h(1.5); } # i\n<?php ?>\n```go\nj\n```\n"
 	names := lexers.Names()
@@ -94,8 +94,8 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// TestNone looks up unknown languages and files.
-func TestNone(t *testing.T) {
+// TestGet_unknown looks up unknown languages and files.
+func TestGet_unknown(t *testing.T) {
 	if l := lexers.Get("no such language"); l != nil {
 		t.Errorf("found %s", l.Config().Name)
 	}

@@ -37,7 +37,7 @@ var hidden = map[string]string{
 	"too long":                     strings.Repeat("a ", 1<<20),
 }
 
-func TestInvolved(t *testing.T) {
+func TestExceeded_hidden(t *testing.T) {
 	for name, text := range hidden {
 		if !mdlimit.Exceeded(text) {
 			t.Errorf("%s: %.40q is rendered", name, text)
@@ -46,7 +46,7 @@ func TestInvolved(t *testing.T) {
 }
 
 // Code may have any number of marks, and ordinary texts are rendered.
-func TestOrdinary(t *testing.T) {
+func TestExceeded_ordinary(t *testing.T) {
 	for name, text := range map[string]string{
 		"empty": "", "prose": strings.Repeat("Some *words* and `code`, see [this](https://example.com).\n\n", 2000),
 		"code": "Look:\n\n```go\n" + marks + "\n```\n\nDone.", "code in tildes": "~~~ c\n" + marks + "\n~~~", "code of an item": "- a\n\n  ```\n  " + marks + "\n  ```\n",

@@ -49,8 +49,9 @@ func (w *Writer) WriteLine(ctx context.Context, line []byte) error {
 	return w.run(ctx, func() error { return w.write(line) })
 }
 
-// WriteParts writes one line, of parts that follow each other and hold no line feed, and its line feed. A part
-// is valid until the next. It is WriteLine for a line that is too large to be in one place.
+// WriteParts writes one line from consecutive parts, which contain no line feed, and appends a line
+// feed. A part is valid until the next one is requested. It replaces WriteLine for lines that are
+// too large to be in memory at once.
 func (w *Writer) WriteParts(ctx context.Context, parts iter.Seq[[]byte]) error {
 	return w.run(ctx, func() error { return w.writeParts(parts) })
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// NoteLines returns a spawner that stores the process that s starts in lines, if a host numbers its lines. It returns nil if
-// s is nil.
+// NoteLines returns a spawner that stores the started process in lines, if a host numbers its
+// lines. It returns nil if s is nil.
 func NoteLines(s spawn.Spawner, lines *spawn.LineProcess) spawn.Spawner {
 	if s == nil {
 		return nil
@@ -19,7 +19,7 @@ func NoteLines(s spawn.Spawner, lines *spawn.LineProcess) spawn.Spawner {
 	})
 }
 
-// Adopted returns a spawner for a process that runs.
+// Adopted returns a spawner for a process that is already running.
 func Adopted(p spawn.Process) spawn.Spawner {
 	return spawn.Func(func(context.Context, spawn.Command) (spawn.Process, error) { return p, nil })
 }

@@ -20,7 +20,7 @@ import (
 const supervisorTime = 30 * time.Second
 
 // errNoSupervisor is returned for a program that does not answer like a supervisor.
-var errNoSupervisor = errors.New("the program is no parley command that supervises")
+var errNoSupervisor = errors.New("the program is not a parley command with a supervisor")
 
 // link is the socket to a supervisor. Its end tells the supervisor that this process has ended.
 type link struct {

@@ -1,4 +1,4 @@
-// Package relay connects two connections with each other.
+// Package relay forwards data between two connections.
 package relay
 
 import (
@@ -16,7 +16,7 @@ func Join(a, b net.Conn) {
 	back.Wait()
 }
 
-// pass copies one direction, and its end.
+// pass copies one direction and forwards its end.
 func pass(to, from net.Conn) {
 	if _, err := io.Copy(to, from); err != nil {
 		from.Close()

@@ -92,7 +92,8 @@ func TestDist(t *testing.T) {
 	})
 }
 
-// rpmPayload returns the files of a package, in the form of cpio: they follow a lead and two headers, the first of which is padded.
+// rpmPayload returns the files of a package in the cpio format. They follow a lead and two headers,
+// the first of which is padded.
 func rpmPayload(t *testing.T, body []byte) []byte {
 	t.Helper()
 	if !bytes.HasPrefix(body, []byte("\xed\xab\xee\xdb")) {
@@ -178,7 +179,7 @@ func untar(t *testing.T, archive, dir string) {
 	}
 }
 
-// checkNoPaths checks that a program has no path of this machine.
+// checkNoPaths checks that a program contains no path of this machine.
 func checkNoPaths(t *testing.T, path, dir string) {
 	t.Helper()
 	program := readFile(t, path)

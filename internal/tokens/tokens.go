@@ -1,9 +1,9 @@
 // Package tokens counts the tokens that answers of models use.
 package tokens
 
-// Count is the number of tokens of one or many answers, by how they are priced.
+// Count holds the numbers of tokens of one or many answers, by price category.
 type Count struct {
-	Input        int64 // not read from the cache, not written to it
+	Input        int64 // neither read from nor written to the cache
 	Output       int64
 	CacheRead    int64
 	CacheWrite5m int64 // written to the cache for five minutes

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// A process connects to a socket of the same user, also by a long path, and both know each other. One of another user is refused.
+// TestPeer checks that a process connects to a socket of the same user, also by a long path, that
+// both identify each other, and that another user is refused.
 func TestPeer(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 40))
 	if err := os.Mkdir(dir, 0o700); err != nil {

@@ -74,7 +74,7 @@ func Dial(ctx context.Context, path string) (*net.UnixConn, error) {
 	return conn, nil
 }
 
-// write replaces the file at path at once, so that Dial never reads a part of it.
+// write replaces the file at path atomically, so that Dial never reads a part of it.
 func write(path string, n name) error {
 	content, err := json.Marshal(n)
 	if err == nil {
@@ -138,7 +138,8 @@ func makeDir() (string, error) {
 	return "", failed
 }
 
-// folderID identifies the folder of a path. A copy of the folder has another id, a folder that was renamed the same.
+// folderID identifies the folder of a path. A copy of the folder has another id; a renamed folder
+// keeps its id.
 func folderID(path string) (string, error) {
 	info, err := os.Stat(filepath.Dir(path))
 	if err != nil {

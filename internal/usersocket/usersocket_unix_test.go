@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// temp makes the directory for sockets short, as that of a test often is not, and returns it.
+// temp creates a directory for sockets with a short path, because that of a test is often too long,
+// and returns it.
 func temp(t *testing.T) string {
 	dir, err := os.MkdirTemp("/tmp", "usersocket-")
 	if err != nil {
@@ -22,8 +23,9 @@ func temp(t *testing.T) string {
 	return dir
 }
 
-// The folder of a socket has plain files alone, so that every program copies it. The copy opens nothing, and a server that starts in it
-// leaves the original as it is.
+// TestCopiedFolder checks that the folder of a socket contains only plain files, so that every
+// program can copy it. The copy opens no socket, and a server that starts in it does not affect the
+// original.
 func TestCopiedFolder(t *testing.T) {
 	temp(t)
 	folder := filepath.Join(t.TempDir(), "data")
@@ -36,7 +38,7 @@ func TestCopiedFolder(t *testing.T) {
 	}
 	defer l.Close()
 	copied := filepath.Join(t.TempDir(), "copy")
-	if err := os.CopyFS(copied, os.DirFS(folder)); err != nil { // refuses sockets
+	if err := os.CopyFS(copied, os.DirFS(folder)); err != nil { // fails for sockets
 		t.Fatal(err)
 	}
 	if c, err := Dial(t.Context(), filepath.Join(copied, "sock")); !errors.Is(err, fs.ErrNotExist) {
@@ -61,7 +63,8 @@ func TestCopiedFolder(t *testing.T) {
 	}
 }
 
-// The sockets of a service are in its runtime directory, if it has one that can be used.
+// TestRuntimeDirectory checks that the sockets of a service are in its runtime directory, if it has
+// a usable one.
 func TestRuntimeDirectory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sock")
 	dir := temp(t)
@@ -81,7 +84,8 @@ func TestRuntimeDirectory(t *testing.T) {
 	}
 }
 
-// Listen removes the socket of a killed process, and Close leaves no file.
+// TestRemoval checks that Listen removes the socket of a killed process, and that Close leaves no
+// file.
 func TestRemoval(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sock")
 	dir := temp(t)
@@ -114,7 +118,8 @@ func TestRemoval(t *testing.T) {
 	}
 }
 
-// A file that names another user's file, a folder, or nothing is refused, and removes nothing.
+// TestForeignName checks that a file that names another user's file, a folder, or no file is
+// refused, and that no file is removed.
 func TestForeignName(t *testing.T) {
 	temp(t)
 	path := filepath.Join(t.TempDir(), "sock")

@@ -10,11 +10,13 @@ import (
 
 // Store holds data by names. Its methods may be called from any goroutine. A name is valid if [CheckName] accepts it.
 type Store interface {
-	// Read returns the data of a name. Without any, the error wraps [fs.ErrNotExist].
+	// Read returns the data of a name. The error wraps [fs.ErrNotExist] if the name has no data.
 	Read(ctx context.Context, name string) ([]byte, error)
-	// Write sets the data of a name. It returns after the data is durable. A reader gets the earlier or the new data, as a whole.
+	// Write sets the data of a name. It returns when the data is durable. A reader gets either the
+	// complete earlier data or the complete new data.
 	Write(ctx context.Context, name string, data []byte) error
-	// Remove deletes a name with all names below it: Remove of "a" deletes "a" and "a/b". A name without data is no error.
+	// Remove deletes a name and all names below it: Remove of "a" deletes "a" and "a/b". It returns
+	// no error for a name without data.
 	Remove(ctx context.Context, name string) error
 }
 

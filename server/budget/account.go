@@ -16,14 +16,14 @@ type Account struct {
 	Tenant  string   `json:"tenant,omitempty"`
 }
 
-// MaxDepth is how many sessions deep agents may start others.
+// MaxDepth is the maximum number of nested sessions, each started by the agent of the previous one.
 const MaxDepth = 2
 
-// ErrDepth is the error of a session that would be deeper than [MaxDepth].
+// ErrDepth is returned for a session that would be nested deeper than [MaxDepth].
 var ErrDepth = errors.New("budget: agents of sessions that agents have started, twice, start no more")
 
-// Child returns the account of a session that the agent of this account's session starts: the same payers
-// pay for it. Beyond [MaxDepth] it is [ErrDepth].
+// Child returns the account of a session that is started by the agent of this account's session.
+// Its usage counts for the same budgets. The error is [ErrDepth] beyond [MaxDepth].
 func (a Account) Child(session string) (Account, error) {
 	if len(a.Parents) >= MaxDepth {
 		return Account{}, ErrDepth
@@ -31,7 +31,7 @@ func (a Account) Child(session string) (Account, error) {
 	return Account{Session: session, Parents: append(slices.Clone(a.Parents), a.Session), Token: a.Token, Tenant: a.Tenant}, nil
 }
 
-// targets are the ids of the account in a scope.
+// targets returns the ids of the account in a scope.
 func (a Account) targets(scope string) []string {
 	id := ""
 	switch scope {

@@ -23,10 +23,10 @@ func (a Amount) minus(b Amount) Amount {
 	return Amount{a.USD - b.USD, a.Tokens - b.Tokens, a.Unpriced - b.Unpriced}
 }
 
-// scopeOwn is the scope of what a session has used itself, without the sessions that its agent started.
+// scopeOwn is the scope of the usage of a session without the sessions that its agent started.
 const scopeOwn = "own"
 
-// Row is one entry of the book, as stored on disk. It is about an account, or about a limit.
+// Row is one entry of the book, as stored on disk. It concerns an account or a limit.
 type Row struct {
 	Time    time.Time `json:"time"`
 	Account `json:"account,omitzero"`
@@ -54,7 +54,7 @@ type Book struct {
 	reports map[string]report // by session
 }
 
-// Apply folds a row.
+// Apply adds a row to the book.
 func (b *Book) Apply(r Row) {
 	switch {
 	case r.Limit != nil:
@@ -92,13 +92,13 @@ func (b *Book) add(r Row) {
 	}
 }
 
-// spent returns the sum of a scope and an id in the period of a time.
+// spent returns the sum of a scope and an id in the period that contains a time.
 func (b *Book) spent(scope, target, period string, now time.Time) Amount {
 	return b.sums[sumKey{scope, target, bucket(period, now)}]
 }
 
-// Spent returns what a session has used itself since the book began, in money and in tokens, over all
-// periods.
+// Spent returns the usage of a session without those that its agent started, in money and in
+// tokens, since the book began, over all periods.
 func (b *Book) Spent(session string) Amount {
 	return b.sums[sumKey{scopeOwn, session, ""}]
 }
@@ -159,7 +159,7 @@ func (b *Book) UnmarshalJSON(data []byte) error {
 	for _, x := range s.Sums {
 		b.sums[sumKey{x.Scope, x.Target, x.Period}] = x.Amount
 	}
-	if !slices.ContainsFunc(s.Sums, func(x savedSum) bool { return x.Scope == scopeOwn }) { // sessions could not start others then
+	if !slices.ContainsFunc(s.Sums, func(x savedSum) bool { return x.Scope == scopeOwn }) { // before sessions could start others
 		for k, a := range maps.Clone(b.sums) {
 			if k.scope == ScopeSession && k.period == "" {
 				b.sums[sumKey{scopeOwn, k.target, ""}] = a

@@ -8,7 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/budget"
 )
 
-// TestBook_own checks that a stored book does not count the spending of a session's children as its own.
+// TestBook_own checks that the restored usage of a session excludes that of the sessions it
+// started.
 func TestBook_own(t *testing.T) {
 	var b budget.Book
 	b.Apply(budget.Row{Account: budget.Account{Session: "child", Parents: []string{"root"}}, Amount: budget.Amount{USD: 5}, Time: time.Unix(1e9, 0)})

@@ -159,8 +159,8 @@ func TestBook_saved(t *testing.T) {
 	}
 }
 
-// TestBook_savedBefore checks that the sums of sessions in a book from before sessions could start others are their own, and that a book with such
-// sums is read as it is.
+// TestBook_savedBefore reads a book from a version in which sessions could not start others: their
+// sums are those of the sessions alone. A newer book is read unchanged.
 func TestBook_savedBefore(t *testing.T) {
 	var old, now budget.Book
 	if err := json.Unmarshal([]byte(`{"sums":[{"scope":"session","target":"s1","amount":{"usd":2}},{"scope":"session","target":"s1","period":"2026-01-01","amount":{"usd":9}},{"scope":"token","target":"t","amount":{"usd":8}}]}`), &old); err != nil {
@@ -188,7 +188,7 @@ func TestBook_savedBefore(t *testing.T) {
 func TestBook_forget(t *testing.T) {
 	for _, tt := range []struct {
 		at         time.Time
-		day, month bool // are kept
+		day, month bool // whether the sums are kept
 	}{
 		{noon, true, true},
 		{noon.AddDate(0, 0, 62), true, true},
@@ -305,7 +305,8 @@ func TestBook_zone(t *testing.T) {
 	}
 }
 
-// The usage of a session counts once for the session itself and once for each session above it.
+// TestAccount_child checks that the usage of a session counts once for the session and once for
+// each session above it.
 func TestAccount_child(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	root := budget.Account{Session: "root", Token: "t"}

@@ -61,7 +61,7 @@ func (d *Desk) begin(r *request) {
 	d.turns[r.acc.Session] = r
 }
 
-// decide returns the verdict on a turn in addition to the running ones.
+// decide returns the verdict on a turn, given the running turns.
 func (d *Desk) decide(b *Book, r *request, now time.Time) Verdict {
 	v := Begin
 	for _, s := range b.Check(r.acc, now) {
@@ -83,15 +83,15 @@ func (d *Desk) decide(b *Book, r *request, now time.Time) Verdict {
 	return v
 }
 
-// Used subtracts the usage of a row from the reservation of its session.
+// Used subtracts the usage in a row from the reservation of its session.
 func (d *Desk) Used(row Row) {
 	if r := d.turns[row.Session]; r != nil {
 		r.left = Amount{USD: max(r.left.USD-max(row.USD, 0), 0), Tokens: max(r.left.Tokens-max(row.Amount.Tokens, 0), 0)}
 	}
 }
 
-// Release ends the turn of a session, or its wait. It returns the sessions that no longer wait:
-// their turns may start and have their reservation, or their limit is reached.
+// Release ends the turn of a session, or its wait. It returns the sessions that stop waiting,
+// because their turn has its reservation and may start, or because their limit is reached.
 func (d *Desk) Release(b *Book, session string, now time.Time) []string {
 	delete(d.turns, session)
 	var woken []string
@@ -112,7 +112,7 @@ func (d *Desk) Release(b *Book, session string, now time.Time) []string {
 	return woken
 }
 
-// deskJSON is the form of a Desk that servers share.
+// deskJSON is the encoding of a Desk that servers of a cluster share.
 type deskJSON struct {
 	Turns   []requestJSON `json:"turns,omitempty"`
 	Waiting []requestJSON `json:"waiting,omitempty"`
@@ -123,7 +123,7 @@ type requestJSON struct {
 	Left    Amount  `json:"left"`
 }
 
-// MarshalJSON encodes the reservations, in the same way each time.
+// MarshalJSON encodes the reservations. The output is deterministic.
 func (d *Desk) MarshalJSON() ([]byte, error) {
 	var out deskJSON
 	turns := slices.SortedFunc(maps.Values(d.turns), func(a, b *request) int { return cmp.Compare(a.acc.Session, b.acc.Session) })

@@ -176,8 +176,9 @@ func TestDesk_scopes(t *testing.T) {
 	}
 }
 
-// TestDesk_woken checks that a turn has its reservation as soon as Release wakes it, that a turn that began in another
-// way is not woken again, and that a negative correction of the usage does not increase the reservation.
+// TestDesk_woken checks that a turn has its reservation as soon as Release returns its session,
+// that a turn that began in another way is not returned again, and that a negative correction of
+// the usage does not increase the reservation.
 func TestDesk_woken(t *testing.T) {
 	cost := budget.Amount{USD: 1}
 	var b budget.Book

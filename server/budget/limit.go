@@ -106,7 +106,7 @@ func ParseLimit(text string) (Limit, error) {
 	return l, nil
 }
 
-// bucket returns the name of the day or month of a time; empty without a period.
+// bucket returns the name of the day or month that contains a time, or "" without a period.
 func bucket(period string, t time.Time) string {
 	switch period {
 	case PeriodDay:
@@ -117,7 +117,7 @@ func bucket(period string, t time.Time) string {
 	return ""
 }
 
-// resets returns the start of the next period; zero for a limit that never resets.
+// resets returns the start of the next period, or the zero time for a limit that never resets.
 func (l Limit) resets(now time.Time) time.Time {
 	y, m, d := now.UTC().Date()
 	switch l.Period {

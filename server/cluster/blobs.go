@@ -56,7 +56,7 @@ func (h blobHead) part(key string, n int) string {
 	return key + "._" + h.Generation + "." + strconv.Itoa(n)
 }
 
-// head is the last token of the key with a blobHead. No part of a name begins with an underscore.
+// head is the last token of a key with a blobHead. No part of a name begins with an underscore.
 const head = "._"
 
 // Read returns the data of a name.
@@ -123,7 +123,7 @@ func (s blobs) Write(ctx context.Context, name string, data []byte) error {
 	return s.removeParts(ctx, key, before)
 }
 
-// setHead makes h the data of a key, and returns what it replaces.
+// setHead makes h the data of a key and returns the replaced head.
 func (s blobs) setHead(ctx context.Context, key string, h blobHead) (before blobHead, err error) {
 	value, err := json.Marshal(h)
 	if err != nil {
@@ -136,7 +136,7 @@ func (s blobs) setHead(ctx context.Context, key string, h blobHead) (before blob
 			err = s.Create(ctx, key+head, value)
 		case err == nil:
 			before = blobHead{}
-			_ = json.Unmarshal(e.Value, &before) // of an invalid one no parts are removed
+			_ = json.Unmarshal(e.Value, &before) // if it is invalid, no parts are removed
 			err = s.Update(ctx, key+head, value, e.Revision)
 		}
 		if !errors.Is(err, ErrChanged) {
@@ -145,7 +145,7 @@ func (s blobs) setHead(ctx context.Context, key string, h blobHead) (before blob
 	}
 }
 
-// removeParts removes the parts of data that no key names any more.
+// removeParts removes the parts of data that no key refers to any more.
 func (s blobs) removeParts(ctx context.Context, key string, h blobHead) error {
 	for n := range min(h.Parts, maxBlob/blobPart+1) {
 		if err := s.Purge(ctx, h.part(key, n)); err != nil {
@@ -198,7 +198,7 @@ func (s blobs) Names(ctx context.Context) (names []string, err error) {
 	return names, ctx.Err()
 }
 
-// Purge deletes a key with its value, of which NATS keeps a marker until a sweep.
+// Purge deletes a key and its value. NATS keeps a marker of it until a sweep.
 func (b *Bucket) Purge(ctx context.Context, key string) error {
 	ctx, cancel := b.c.bounded(ctx)
 	defer cancel()

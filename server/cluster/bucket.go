@@ -188,7 +188,7 @@ func (b *Bucket) Watch(ctx context.Context, changed func(Entry)) error {
 				}
 			case <-ticker.C:
 				if err := seen.compare(b.c.ctx); err != nil && b.c.ctx.Err() == nil {
-					b.c.logger.Warn("what another server has deleted may still be known here", "bucket", b.name, "err", err)
+					b.c.logger.Warn("data that another server has deleted may still be cached here", "bucket", b.name, "err", err)
 				}
 			case <-b.c.ctx.Done():
 				return

@@ -39,7 +39,7 @@ var (
 const (
 	kindCall   = "call"
 	kindCancel = "cancel"
-	kindBeat   = "beat" // the call runs
+	kindBeat   = "beat" // the call is still running
 	kindReply  = "reply"
 	kindBusy   = "busy"
 )
@@ -71,7 +71,7 @@ type calls struct {
 // served is a call from another server.
 type served struct {
 	parts  assembly
-	timer  *time.Timer // ends one that is not complete
+	timer  *time.Timer // ends a request that remains incomplete
 	cancel context.CancelFunc
 }
 
@@ -171,7 +171,7 @@ func (c *Cluster) Call(ctx context.Context, node string, request []byte) ([]byte
 	answer, err := c.await(ctx, node, m.call, answers)
 	if ctx.Err() != nil {
 		m.kind, m.part, m.parts, m.body = kindCancel, 0, 1, nil
-		_ = c.send(callSubject(node), "", node, m) // it ends by itself otherwise
+		_ = c.send(callSubject(node), "", node, m) // the call ends there without it, but later
 	}
 	return answer, err
 }
@@ -192,12 +192,12 @@ func (c *Cluster) await(ctx context.Context, node, call string, answers <-chan *
 		case <-silence.C:
 			return nil, ErrUnreachable
 		}
-		if in.Header.Get("Status") == "503" { // of NATS: no one listens
+		if in.Header.Get("Status") == "503" { // NATS reports that no server listens
 			return nil, ErrNoNode
 		}
 		m, err := c.receive(node, in)
 		if err != nil || m.call != call {
-			continue // of someone else
+			continue // a message of another sender
 		}
 		silence.Reset(c.ttl)
 		switch m.kind {
@@ -264,12 +264,12 @@ func (c *Cluster) take(in *nats.Msg) {
 			return
 		}
 	case s.cancel != nil:
-		return // it runs: a copy
+		return // a copy of a running request
 	}
 	done, err := s.parts.add(m)
 	if err != nil {
 		c.forget(m.call)
-		c.logger.Warn("a call was not received", "err", err)
+		c.logger.Warn("a call could not be received", "err", err)
 		return
 	}
 	if !done {
@@ -291,7 +291,7 @@ func (c *Cluster) begin(m message, reply string) *served {
 		return nil
 	}
 	if len(c.calls.open) >= maxServed || full {
-		_ = c.send(reply, "", c.opts.Node, message{kind: kindBusy, call: m.call, sent: m.sent, parts: 1}) // the caller ends its wait by itself
+		_ = c.send(reply, "", c.opts.Node, message{kind: kindBusy, call: m.call, sent: m.sent, parts: 1}) // without this message the caller times out
 		return nil
 	}
 	s := &served{timer: time.AfterFunc(c.ttl, func() {

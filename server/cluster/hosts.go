@@ -88,7 +88,7 @@ func (h *Hosts) describe(dir string) (HostInfo, error) {
 	if err != nil {
 		return HostInfo{}, fmt.Errorf("cluster: %w", err)
 	}
-	sum := sha256.Sum256([]byte(h.machine + "\x00" + dir + "\x00" + id)) // the directory may be a copy
+	sum := sha256.Sum256([]byte(h.machine + "\x00" + dir + "\x00" + id)) // the directory may be a copy of another one
 	return HostInfo{hostPrefix + hex.EncodeToString(sum[:12]), h.machine, dir, id}, nil
 }
 

@@ -17,7 +17,7 @@ type Lease struct {
 	lost    chan struct{}
 	keep    context.Context // ends with the ownership
 	stop    context.CancelFunc
-	kept    chan struct{} // closed when it is renewed no longer, or was not acquired
+	kept    chan struct{} // closed when the lease is no longer renewed, or was not acquired
 	freed   chan struct{} // closed after the release
 	once    sync.Once
 }
@@ -32,7 +32,7 @@ type leases struct {
 // HeldError reports that another server owns the session.
 type HeldError struct {
 	Session string
-	Node    string // the owner; empty if it has just ended
+	Node    string // the owner; empty if its ownership has just ended
 }
 
 // Error names the session and its owner.
@@ -140,8 +140,8 @@ func (t *leases) releaseAll() {
 // Epoch returns the epoch of the ownership. It is higher than every earlier epoch of the session.
 func (l *Lease) Epoch() uint64 { return l.lease.Epoch() }
 
-// Held reports whether no other server can own the session yet. It looks at the clock: a process that was paused may not have noticed
-// the end of its lease, and Lost is closed later.
+// Held reports whether this server certainly still owns the session. It compares the clock with the
+// end of the lease: after a pause of the process, Held may return false before Lost is closed.
 func (l *Lease) Held() bool { return l.lease.Held() }
 
 // Lost is closed once another server may own the session.

@@ -52,7 +52,7 @@ func (c *Cluster) join(ctx context.Context) error {
 				return
 			}
 			if err := c.announce(c.ctx); err != nil && c.ctx.Err() == nil {
-				c.logger.Warn("the other servers may take this one for dead", "err", err)
+				c.logger.Warn("the other servers may consider this one dead", "err", err)
 			}
 		}
 	})
@@ -89,7 +89,7 @@ func (c *Cluster) leave() {
 		return
 	}
 	if err := c.member.bucket.Remove(context.Background(), c.opts.Node); err != nil {
-		c.logger.Warn("this server stays listed until its entry expires", "err", err)
+		c.logger.Warn("this server remains listed until its entry expires", "err", err)
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestReplays refuses copies of calls for as long as they are young enough, and calls from before the start. Many calls
-// in one period do not stop the calls of the next.
+// TestReplays checks that copies of calls are refused while the calls are recent, as are calls from
+// before the start, and that many calls in one period do not block those of the next.
 func TestReplays(t *testing.T) {
 	start := time.Unix(1_000_000, 0)
 	r := newReplays(start.Add(time.Second / 2))

@@ -9,8 +9,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// NATS keeps a marker for every deleted key of a bucket. Every server removes the old ones, and asks for the keys that exist, because
-// it may have been cut off while a marker existed.
+// NATS keeps a marker for every deleted key of a bucket. Every server removes old markers. It also
+// lists the existing keys, because it may have been disconnected while a marker existed.
 const (
 	sweepEvery = time.Hour
 	markerAge  = 24 * time.Hour
@@ -67,7 +67,7 @@ func (b *Bucket) purgeTo(ctx context.Context, stream jetstream.Stream, e jetstre
 	return stream.Purge(ctx, jetstream.WithPurgeSubject("$KV."+b.kv.Bucket()+"."+e.Key()), jetstream.WithPurgeSequence(e.Revision()+1))
 }
 
-// heads calls each with the newest entry of every key, without its value.
+// heads calls each with the newest entry of every key, without the value.
 func (b *Bucket) heads(ctx context.Context, each func(jetstream.KeyValueEntry)) error {
 	ctx, cancel := b.c.bounded(ctx)
 	defer cancel()
@@ -99,7 +99,7 @@ type watched struct {
 	keys    map[string]bool
 }
 
-// tell passes on an entry. A value that cannot be decrypted is logged and skipped.
+// tell passes an entry to the watcher. A value that cannot be decrypted is logged and skipped.
 func (w *watched) tell(e jetstream.KeyValueEntry) {
 	if e.Operation() == jetstream.KeyValuePut {
 		w.keys[e.Key()] = true
@@ -109,7 +109,7 @@ func (w *watched) tell(e jetstream.KeyValueEntry) {
 	w.b.tell(e, w.changed)
 }
 
-// compare reports the end of keys that no longer exist.
+// compare reports the keys that no longer exist as deleted.
 func (w *watched) compare(ctx context.Context) error {
 	gone := make(map[string]bool, len(w.keys))
 	for key := range w.keys {

@@ -12,7 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/natstest"
 )
 
-// TestSweep removes the markers of deleted keys and nothing else, and a watcher that has missed a deletion learns of it.
+// TestSweep checks that a sweep removes only the markers of deleted keys, and that a watcher that
+// has missed a deletion is notified of it.
 func TestSweep(t *testing.T) {
 	ctx := t.Context()
 	store, err := eventlog.Open(ctx, &eventlog.Options{URL: natstest.URL(natstest.Server(t, &natsserver.Options{}))})

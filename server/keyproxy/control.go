@@ -13,7 +13,8 @@ import (
 // version is the version of the control messages.
 const version = 2
 
-// maxMessage limits a control message: a list of grants has 100 bytes for each.
+// maxMessage is the size limit of a control message in bytes. A list of grants has 100 bytes per
+// grant.
 const maxMessage = 16 << 20
 
 // maxGrants limits the tokens of a process.
@@ -21,16 +22,17 @@ const maxGrants = 100_000
 
 // message is a line on the control socket of a proxy's process, in both directions. A client sends one and waits for the answer.
 type message struct {
-	// Open asks for the state of the process, and sets the key, its upstream and the allowed hosts. Without a key these stay.
+	// Open requests the state of the process, and sets the key, its upstream and the allowed hosts.
+	// Without a key they stay unchanged.
 	Open     bool     `json:"open,omitempty"`
 	Key      string   `json:"key,omitempty"`
 	Upstream string   `json:"upstream,omitempty"`
 	Allow    []string `json:"allow,omitempty"`
-	// Grant makes a token valid for a session, Revoke ends some.
+	// Grant makes a token valid for a session; Revoke revokes tokens.
 	Grant  *granted `json:"grant,omitempty"`
 	Revoke []string `json:"revoke,omitempty"`
 
-	// The answer: Version, URL, Door and Grants to Open, Error to a request that failed.
+	// The response: Version, URL, Door and Grants answer Open; Error is set if a request failed.
 	Version int       `json:"version,omitempty"`
 	URL     string    `json:"url,omitempty"`
 	Door    string    `json:"door,omitempty"`
@@ -46,7 +48,7 @@ type granted struct {
 
 func (id tokenID) String() string { return hex.EncodeToString(id[:]) }
 
-// parseID is the reverse of String.
+// parseID is the inverse of String.
 func parseID(text string) (id tokenID, err error) {
 	b, err := hex.DecodeString(text)
 	if err == nil && len(b) != len(id) {

@@ -7,7 +7,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/filled"
 )
 
-// TestFilled sends a control message with a distinct value in every field.
+// TestFilled checks that every field of a control message survives the encoding.
 func TestFilled(t *testing.T) {
 	ours, theirs := net.Pipe()
 	defer ours.Close()

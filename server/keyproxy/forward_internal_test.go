@@ -29,7 +29,7 @@ func TestCopyHeader(t *testing.T) {
 	}
 }
 
-// TestRefuse checks the kind of error of each status, and that only a tunnel is asked for a password.
+// TestRefuse checks the error for each status, and that only tunnels ask for a password.
 func TestRefuse(t *testing.T) {
 	for status, want := range map[int]string{
 		http.StatusUnauthorized: "authentication_error", http.StatusTooManyRequests: "rate_limit_error", http.StatusBadGateway: "api_error", http.StatusRequestEntityTooLarge: "request_too_large",
@@ -50,7 +50,8 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
-// TestWithoutURL checks that an error does not have the address of a request, whose query can contain secrets.
+// TestWithoutURL checks that an error does not contain the address of a request, whose query can
+// contain secrets.
 func TestWithoutURL(t *testing.T) {
 	failed := errors.New("failed")
 	if got := withoutURL(&url.Error{Op: "Get", URL: "https://x/?key=secret", Err: failed}); got != failed {
@@ -61,7 +62,8 @@ func TestWithoutURL(t *testing.T) {
 	}
 }
 
-// TestPattern checks the form of each pattern, which hosts it allows, and which addresses these may have.
+// TestPattern checks the String form of each pattern, the hosts that it allows, and the addresses
+// that these may have.
 func TestPattern(t *testing.T) {
 	for text, want := range map[string]pattern{
 		"Example.ORG.": {"example.org", false, "443"}, "*.example.org:080": {"example.org", true, "80"}, "127.0.0.1:1": {"127.0.0.1", false, "1"}, "[::1]:65535": {"::1", false, "65535"}, "a_b-1": {"a_b-1", false, "443"},

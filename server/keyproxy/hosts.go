@@ -12,13 +12,13 @@ import (
 	"unicode"
 )
 
-// tunnelPort is the port of a host without one.
+// tunnelPort is the port of a host that names none.
 const tunnelPort = "443"
 
 // pattern describes hosts that tunnels may reach.
 type pattern struct {
 	name  string // lower case, without brackets
-	below bool   // all hosts below the name, without itself
+	below bool   // matches all hosts below the name, but not the name
 	port  string
 }
 
@@ -74,8 +74,9 @@ func (h pattern) allows(name, port string) bool {
 	return name == h.name
 }
 
-// reaches reports whether tunnels to a host of the pattern may use an address. The owner of a name chooses its addresses, so a name
-// reaches those of the internet, localhost this machine, and an address itself.
+// reaches reports whether tunnels to a host of the pattern may use an address. The owner of a name
+// chooses its addresses, so a name may only have public addresses. localhost may have those of this
+// machine, and an address only itself.
 func (h pattern) reaches(a netip.Addr) bool {
 	named, err := netip.ParseAddr(h.name)
 	switch {
@@ -89,14 +90,15 @@ func (h pattern) reaches(a netip.Addr) bool {
 	return isPublic(a)
 }
 
-// isPublic reports whether an address is one of the internet.
+// isPublic reports whether an address is a public address of the internet.
 func isPublic(a netip.Addr) bool {
 	a = a.Unmap()
 	return a.Zone() == "" && a.IsGlobalUnicast() && !a.IsPrivate() && (a.Is4() || assigned.Contains(a)) &&
 		!slices.ContainsFunc(special, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// assigned are the addresses of IPv6 that networks of the internet have. Others may contain an address of IPv4.
+// assigned lists the IPv6 ranges of the public internet. Addresses outside of them may contain an
+// IPv4 address.
 var assigned = netip.MustParsePrefix("2000::/3")
 
 // special are addresses of this network, of providers' internal networks, for protocols and for examples, and IPv6 addresses that contain an

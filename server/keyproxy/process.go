@@ -15,7 +15,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/usersocket"
 )
 
-// processArgument makes a program that calls Enter the process of a proxy.
+// processArgument is the argument with which a program that calls Enter becomes the process of a
+// proxy.
 const processArgument = "parley-key-proxy"
 
 // readyLine is the line that a process prints when its socket is open.
@@ -29,12 +30,12 @@ func Enter() {
 	}
 }
 
-// enter serves until a signal.
+// enter serves until a signal arrives.
 func enter(path string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	err := proc.Hide() // before it has the key
+	err := proc.Hide() // before the process receives the key
 	if err == nil {
 		err = serveControl(ctx, path, logger, func() error { _, err := os.Stdout.WriteString(readyLine); return err })
 	}
@@ -45,7 +46,7 @@ func enter(path string) int {
 	return 0
 }
 
-// process is a proxy that is controlled over a socket.
+// process is a proxy that is controlled through a socket.
 type process struct {
 	path   string
 	logger *slog.Logger
@@ -55,7 +56,8 @@ type process struct {
 	held  map[net.Conn]bool // open connections
 }
 
-// serveControl serves the socket that path names until ctx ends. It calls ready when the socket is open.
+// serveControl serves the socket that the file at path names, until ctx ends. It calls ready when
+// the socket is open.
 func serveControl(ctx context.Context, path string, logger *slog.Logger, ready func() error) error {
 	l, err := usersocket.Listen(path)
 	if err != nil {
@@ -134,7 +136,7 @@ func (s *process) close() error {
 	return s.proxy.Close()
 }
 
-// answer carries out a request.
+// answer executes a request.
 func (s *process) answer(m message) (message, error) {
 	p, err := s.open(m)
 	switch {
@@ -192,7 +194,7 @@ func (p *Proxy) list() []granted {
 	return all
 }
 
-// addLimited is add for at most maxGrants tokens.
+// addLimited is like add, but refuses more than maxGrants tokens.
 func (p *Proxy) addLimited(id tokenID, session string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -203,5 +205,5 @@ func (p *Proxy) addLimited(id tokenID, session string) error {
 	return nil
 }
 
-// maxSession limits the name of a session.
+// maxSession is the maximum length of a session's name in bytes.
 const maxSession = 256

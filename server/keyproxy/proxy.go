@@ -38,10 +38,12 @@ type Options struct {
 	Key string
 	// Upstream is the target of requests: https, or http on the loopback interface.
 	Upstream string
-	// Allow are the hosts that agents can open tunnels to with CONNECT and their token as a password: HOST, HOST:PORT, or *.HOST for all
-	// names below one. The port is 443 by default. A name does not reach a private address; an address or localhost does.
+	// Allow lists the hosts to which agents can open tunnels with CONNECT and their token as the
+	// password: HOST, HOST:PORT, or *.HOST for all names below one. The default port is 443. A name
+	// may not resolve to a private address; localhost and addresses are allowed as written.
 	Allow []string
-	// MaxBody limits the bytes of a request, MaxRequests the concurrent requests of one session.
+	// MaxBody is the size limit of a request in bytes. MaxRequests is the limit of concurrent
+	// requests per session.
 	MaxBody     int64
 	MaxRequests int
 	// Timeout is the time limit for the upstream to start its response.
@@ -79,7 +81,7 @@ type target struct {
 // tokenID is the hash of a token.
 type tokenID [sha256.Size]byte
 
-// grant is the right of one session.
+// grant is the access of one session.
 type grant struct {
 	session string
 	ctx     context.Context
@@ -161,8 +163,8 @@ func (o Options) target() (target, error) {
 	return t, nil
 }
 
-// retarget replaces the key together with its upstream, so that no key is sent to the address of another, and the allowed hosts. Open
-// tunnels stay.
+// retarget replaces the key, its upstream and the allowed hosts in one step, so that no key is sent
+// to the upstream of another. Open tunnels stay open.
 func (p *Proxy) retarget(t target) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -178,7 +180,8 @@ func (p *Proxy) currentTarget() target {
 // URL returns the address that agents use instead of the API's. It is on the loopback interface.
 func (p *Proxy) URL() string { return "http://" + p.host }
 
-// Door returns the path of a Unix socket that leads to the proxy, for boxes without a network. The first call opens it.
+// Door returns the path of a Unix socket that leads to the proxy, for boxes without a
+// network. The first call opens the socket.
 func (p *Proxy) Door() (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -215,7 +218,7 @@ func (p *Proxy) add(id tokenID, session string) {
 	p.addLocked(id, session)
 }
 
-// addLocked is add for a caller that holds mu.
+// addLocked is like add; the caller holds mu.
 func (p *Proxy) addLocked(id tokenID, session string) {
 	g := &grant{session: session, places: make(chan struct{}, p.opts.MaxRequests)}
 	g.ctx, g.cancel = context.WithCancel(context.Background())

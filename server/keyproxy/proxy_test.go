@@ -17,7 +17,7 @@ import (
 
 const key = "sk-ant-the-real-key"
 
-// world is an API, a proxy for it and a client.
+// world has an API, a proxy for it and a client.
 type world struct {
 	*testing.T
 	api    *httptest.Server
@@ -214,7 +214,8 @@ func Example() {
 	// Output: 2 false
 }
 
-// TestProxy_answers checks which responses of the API are forwarded: all but redirects, with their headers, without cookies and connection headers.
+// TestProxy_answers checks which responses of the API are forwarded: all except redirects, with
+// their headers, but without cookies and connection headers.
 func TestProxy_answers(t *testing.T) {
 	status := 0
 	w := newWorld(t, func(rw http.ResponseWriter, _ *http.Request) {
@@ -247,7 +248,8 @@ func TestProxy_answers(t *testing.T) {
 	}
 }
 
-// An agent that sends all of its request before it reads gets the response that rejects it.
+// TestProxy_sentFirst checks that an agent that sends its complete request before it reads still
+// gets the response that rejects it.
 func TestProxy_sentFirst(t *testing.T) {
 	const most = 4 << 20
 	w := newWorld(t, func(_ http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body) }, func(o *keyproxy.Options) { o.MaxBody = most })

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/usersocket"
 )
 
-// callTime limits a call to the process of a proxy, startTime its start.
+// callTime is the time limit of a call to the process of a proxy, startTime that of its start.
 const (
 	callTime  = 10 * time.Second
 	startTime = 30 * time.Second
@@ -24,10 +24,11 @@ type RemoteOptions struct {
 	// Key, Upstream and Allow have the meaning of the same fields of Options.
 	Key, Upstream string
 	Allow         []string
-	// Start starts a program that calls [Enter] and outlives this process, with arguments and an environment. It returns when the program
-	// has printed a line.
+	// Start starts a program that calls [Enter] and outlives this process, with these arguments and
+	// this environment. It returns when the program has printed its first line.
 	Start func(ctx context.Context, args, env []string) error
-	// Env is the environment of the process. The variables for proxies and certificates have their usual meaning.
+	// Env is the environment of the process. The variables for proxies and certificates have their
+	// usual effect.
 	Env []string
 }
 
@@ -39,7 +40,7 @@ type Remote struct {
 	mu        sync.Mutex
 	line      *line // nil if not connected
 	url, door string
-	inherited map[string][]string // tokens from before, by session, that no agent here has taken over
+	inherited map[string][]string // tokens of an earlier Remote, by session, whose agents were not taken over
 }
 
 // OpenRemote connects to the process if a compatible one runs. Otherwise the first grant starts one, and agents that use the old process
@@ -93,7 +94,8 @@ func (r *Remote) connect(ctx context.Context) error {
 	return err
 }
 
-// call sends a request and returns the answer. A broken connection is made again once: the process may have died.
+// call sends a request and returns the response. It reconnects once, because the process may have
+// died.
 func (r *Remote) call(m message) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -114,12 +116,12 @@ func (r *Remote) call(m message) error {
 	return err
 }
 
-// refusal is the text of a request that the process did not carry out.
+// refusal is the error text of a request that the process refused.
 type refusal string
 
 func (r refusal) Error() string { return "keyproxy: " + string(r) }
 
-// call sends a message and returns the answer.
+// call sends a message and returns the response.
 func (l *line) call(m message) (message, error) {
 	if err := l.conn.SetDeadline(time.Now().Add(callTime)); err != nil {
 		return message{}, err
@@ -141,7 +143,8 @@ func (r *Remote) URL() string {
 	return r.url
 }
 
-// Door returns the path of a Unix socket that leads to the proxy, for boxes without a network.
+// Door returns the path of a Unix socket that leads to the proxy, for boxes without a
+// network.
 func (r *Remote) Door() (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -169,7 +172,7 @@ func (r *Remote) take(session string) []string {
 	return ids
 }
 
-// revoke ends tokens. If the process has died, they have ended with it.
+// revoke revokes tokens. If the process has died, they are invalid already.
 func (r *Remote) revoke(ids []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -198,7 +201,7 @@ func (r *Remote) Settle() {
 	}
 }
 
-// Close leaves the process running.
+// Close disconnects; the process keeps running.
 func (r *Remote) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -20,7 +20,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/keyproxy"
 )
 
-// remoteWorld has the process of a proxy as goroutines of the test, which stop ends.
+// remoteWorld runs the process of a proxy as goroutines of the test, which stop ends.
 type remoteWorld struct {
 	*testing.T
 	path    string
@@ -30,7 +30,7 @@ type remoteWorld struct {
 	stop    context.CancelFunc
 }
 
-// newRemoteWorld has an API that answers with the key of each request.
+// newRemoteWorld starts an API that responds with the key of each request.
 func newRemoteWorld(t *testing.T) *remoteWorld {
 	w := &remoteWorld{T: t, path: filepath.Join(t.TempDir(), "keys"), stop: func() {}}
 	w.api = httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) { io.WriteString(out, r.Header.Get("X-Api-Key")) }))
@@ -61,7 +61,7 @@ func (w *remoteWorld) kill() {
 	w.running.Wait()
 }
 
-// open is a server that uses the process.
+// open returns a Remote, as a server has it.
 func (w *remoteWorld) open(key string) *keyproxy.Remote {
 	w.Helper()
 	r, err := keyproxy.OpenRemote(w.Context(), keyproxy.RemoteOptions{Path: w.path, Key: key, Upstream: w.api.URL, Start: w.start})
@@ -81,7 +81,8 @@ func (w *remoteWorld) grant(r *keyproxy.Remote, session string) (string, func())
 	return token, revoke
 }
 
-// key returns the key that a request with a token reaches the API with, or the status of a refusal.
+// key sends a request with a token and returns the key that the API received, or the status of a
+// refusal.
 func (w *remoteWorld) key(address, token string, dial ...string) string {
 	w.Helper()
 	transport := &http.Transport{}
@@ -179,7 +180,8 @@ func TestRemote_died(t *testing.T) {
 	}
 }
 
-// A name that leads nowhere, and a process of another version, are replaced.
+// TestRemote_unusable checks that a file that names no socket, and a process of another version,
+// are replaced.
 func TestRemote_unusable(t *testing.T) {
 	for name, prepare := range map[string]func(w *remoteWorld){
 		"damaged": func(w *remoteWorld) {
@@ -218,7 +220,8 @@ func TestRemote_unusable(t *testing.T) {
 	}
 }
 
-// A process that cannot be started, and invalid keys and upstreams, are errors.
+// TestRemote_invalid checks the errors for a process that cannot be started and for invalid keys
+// and upstreams.
 func TestRemote_invalid(t *testing.T) {
 	for name, o := range map[string]keyproxy.RemoteOptions{
 		"no key": {}, "a key of two words": {Key: "a b"}, "no https": {Key: "k", Upstream: "http://api.example.com"},
@@ -238,7 +241,8 @@ func TestRemote_invalid(t *testing.T) {
 	}
 }
 
-// The process answers invalid requests with an error and stays.
+// TestControl_invalid checks that the process responds to invalid requests with an error and keeps
+// running.
 func TestControl_invalid(t *testing.T) {
 	w := newRemoteWorld(t)
 	if err := w.start(t.Context(), []string{"", w.path}, nil); err != nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/seed7221b0f9/parley/internal/relay"
 )
 
-// tunnelTime limits how long a tunnel connects to its host.
+// tunnelTime is the time limit for connecting to the host of a tunnel.
 const tunnelTime = 30 * time.Second
 
-// errPrivate is the error for a name without an address of the internet.
+// errPrivate is returned for a name without a public address.
 var errPrivate = errors.New("the host has no public address")
 
 // serveTunnel answers CONNECT: it connects an agent with a host of Options.Allow.
@@ -39,7 +39,7 @@ func (p *Proxy) serveTunnel(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer conn.Close()
-	p.tunnels.Add(1) // before Hijack takes the connection from those that Close waits for
+	p.tunnels.Add(1) // before Hijack removes the connection from those that Close waits for
 	defer p.tunnels.Done()
 	from, rest, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -61,7 +61,7 @@ type begun struct {
 
 func (c begun) Read(b []byte) (int, error) { return c.rest.Read(b) }
 
-// CloseWrite ends the direction to the agent.
+// CloseWrite closes the direction to the agent.
 func (c begun) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

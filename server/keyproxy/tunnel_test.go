@@ -48,7 +48,7 @@ func connect(t *testing.T, proxy, target, token string) (*bufio.Reader, *net.TCP
 	t.Cleanup(func() { conn.Close() })
 	conn.SetDeadline(time.Now().Add(10 * time.Second))
 	auth := base64.StdEncoding.EncodeToString([]byte("parley:" + token))
-	// The first bytes of the agent come with the request.
+	// The first bytes of the agent arrive together with the request.
 	fmt.Fprintf(conn, "CONNECT %s HTTP/1.1\r\nHost: any.example.org\r\nProxy-Authorization: Basic %s\r\n\r\nhello", target, auth)
 	r := bufio.NewReader(conn)
 	resp, err := http.ReadResponse(r, &http.Request{Method: http.MethodConnect})
@@ -58,7 +58,7 @@ func connect(t *testing.T, proxy, target, token string) (*bufio.Reader, *net.TCP
 	return r, conn.(*net.TCPConn), resp.StatusCode
 }
 
-// tunnelWorld is a proxy that reaches hosts, with a token.
+// tunnelWorld has a proxy that allows hosts, and a token.
 func tunnelWorld(t *testing.T, allow ...string) (*keyproxy.Proxy, string, func()) {
 	t.Helper()
 	p, err := keyproxy.Listen(keyproxy.Options{Key: "key", Allow: allow, MaxRequests: 2})
@@ -73,7 +73,7 @@ func tunnelWorld(t *testing.T, allow ...string) (*keyproxy.Proxy, string, func()
 	return p, token, revoke
 }
 
-// A tunnel reaches the hosts of the list at their ports, and no other.
+// TestTunnel_hosts checks that a tunnel reaches only the allowed hosts, at their ports.
 func TestTunnel_hosts(t *testing.T) {
 	to := echo(t)
 	_, port, err := net.SplitHostPort(to)
@@ -92,12 +92,12 @@ func TestTunnel_hosts(t *testing.T) {
 		{to, to, 200},
 		{"localhost:" + port, "localhost:" + port, 200},
 		{"LocalHost:" + port, "LOCALHOST.:" + port, 200},
-		{"localhost.:0" + port, "localhost:" + port, 200}, // as it is compared
+		{"localhost.:0" + port, "localhost:" + port, 200}, // in the form that is compared
 		{"127.0.0.1", to, 403},                            // another port
 		{"localhost:" + port, "localhost", 403},           // no port
 		{"localhost:" + port, "localhost:0" + port, 403},
 		{"localhost:" + port, "localhost..:" + port, 403},
-		{"localhost:" + port, "a@localhost:" + port, 200}, // its user is no part of the host
+		{"localhost:" + port, "a@localhost:" + port, 200}, // the user is not part of the host
 		{"localhost:" + port, "localhost@inside.example.org:" + port, 403},
 		{"localhost:" + port, "inside.example.org:" + port + "/localhost:" + port, 403},
 		{"localhost:" + port, "inside.example.org:" + port + "?localhost:" + port, 403},
@@ -106,9 +106,9 @@ func TestTunnel_hosts(t *testing.T) {
 		{"127.0.0.1:" + port, "[::ffff:127.0.0.1]:" + port, 403},
 		{"127.0.0.1:" + port, "127.1:" + port, 403},
 		{"127.0.0.1:" + port, "2130706433:" + port, 403},
-		{"*.0.0.1:" + port, to, 502}, // below a name, not an address
+		{"*.0.0.1:" + port, to, 502}, // the pattern is for names, not addresses
 		{"*.example.org:" + port, "a,b.example.org:" + port, 403},
-		{"k.example.org:" + port, "\u212a.example.org:" + port, 403}, // the Kelvin sign has the lower case k
+		{"k.example.org:" + port, "\u212a.example.org:" + port, 403}, // the lower case of the Kelvin sign is k
 		{"localhost:" + port, to, 403},
 		{"example.org:" + port, "inside.example.org:" + port, 403},
 		{"*.inside.example.org:" + port, "inside.example.org:" + port, 403},
@@ -141,7 +141,8 @@ func TestTunnel_hosts(t *testing.T) {
 	}
 }
 
-// A name is resolved once, in the form that was compared, and only its addresses are used that its pattern reaches.
+// TestTunnel_resolves checks that a name is resolved once, in the form that was compared, and that
+// only addresses are used that its pattern allows.
 func TestTunnel_resolves(t *testing.T) {
 	to := echo(t)
 	_, port, err := net.SplitHostPort(to)
@@ -151,13 +152,13 @@ func TestTunnel_resolves(t *testing.T) {
 	for _, tt := range []struct {
 		allow  []string
 		target string
-		found  []string // by each lookup, separated by commas
+		found  []string // results of each lookup, separated by commas
 		want   int
 	}{
 		{[]string{"localhost:" + port}, "LocalHost.:" + port, []string{"127.0.0.1"}, 200},
 		{[]string{"localhost:" + port}, "localhost:" + port, []string{"::ffff:127.0.0.1"}, 200},
-		{[]string{"localhost:" + port}, "localhost:" + port, []string{"10.0.0.1,169.254.169.254"}, 502}, // localhost is this machine
-		{[]string{"127.0.0.1:" + port}, to, []string{"127.0.0.2"}, 502},                                 // an address is itself
+		{[]string{"localhost:" + port}, "localhost:" + port, []string{"10.0.0.1,169.254.169.254"}, 502}, // localhost allows only this machine
+		{[]string{"127.0.0.1:" + port}, to, []string{"127.0.0.2"}, 502},                                 // an address allows only itself
 		{[]string{"*.localhost:" + port}, "a.localhost:" + port, []string{"127.0.0.1"}, 502},
 		{[]string{"name.example.org:" + port, "localhost:" + port, to}, "name.example.org:" + port, []string{"127.0.0.1", "127.0.0.1"}, 502},
 		{[]string{"name.example.org:" + port, "*.example.org:" + port}, "name.example.org:" + port, []string{"::1,::127.0.0.1", "127.0.0.1"}, 502},
@@ -181,7 +182,8 @@ func TestTunnel_resolves(t *testing.T) {
 	}
 }
 
-// A tunnel needs a valid token, has a place like a request, and ends with its token.
+// TestTunnel_grant checks that a tunnel needs a valid token, counts as a request of the session,
+// and ends with the token.
 func TestTunnel_grant(t *testing.T) {
 	to := echo(t)
 	p, token, revoke := tunnelWorld(t, to)
@@ -212,7 +214,8 @@ func TestTunnel_grant(t *testing.T) {
 	}
 }
 
-// Close ends tunnels. Without a list there are none.
+// TestTunnel_close checks that Close ends tunnels, and that tunnels are refused without allowed
+// hosts.
 func TestTunnel_close(t *testing.T) {
 	to := echo(t)
 	p, token, _ := tunnelWorld(t, to)
@@ -239,7 +242,7 @@ func TestTunnel_invalid(t *testing.T) {
 	}
 }
 
-// Private addresses are those that a machine of the internet cannot reach.
+// TestIsPublic checks that addresses that are not reachable from the internet are not public.
 func TestIsPublic(t *testing.T) {
 	for text, want := range map[string]bool{
 		"1.1.1.1": true, "2606:4700::1": true, "::ffff:1.1.1.1": true,

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/mcpserver"
 )
 
-// A client sees the tools of the service; listing them calls none.
+// This example lists the tools of the service. Listing calls no tool.
 func ExampleNew() {
 	ctx := context.Background()
 	serving, calling := mcp.NewInMemoryTransports()

@@ -33,7 +33,7 @@ type answerOut struct {
 	Accepted bool `json:"accepted" jsonschema:"this answer counted"`
 }
 
-// answer answers an open request with the method for its kind.
+// answer answers an open request by the method for its kind.
 func answer(ctx context.Context, srv Service, in answerIn) (answerOut, error) {
 	var open api.PermissionListResult
 	if err := srv.Call(ctx, "permission.list", api.PermissionListParams{SessionID: in.SessionID}, &open); err != nil {

@@ -22,7 +22,7 @@ const instructions = `Tools for the sessions of a Parley server. A session is a 
 	`Start one with session_start or continue one with session_send, then call session_wait until it is idle or asks, and session_read for its messages. ` +
 	`A session that asks waits for request_answer, which only some tokens may call; else a person answers.`
 
-// New returns an MCP server with the tools. It holds nothing between calls.
+// New returns an MCP server with the tools. It keeps no state between calls.
 func New(srv Service, version string) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "parley", Version: version}, &mcp.ServerOptions{Instructions: instructions})
 	for _, add := range tools {

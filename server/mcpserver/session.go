@@ -84,7 +84,7 @@ func send(ctx context.Context, srv Service, in sendIn) (sendOut, error) {
 	return sendOut{r.TurnID, r.Held}, err
 }
 
-// The bounds of a wait.
+// The limits of the timeout of a wait.
 const (
 	defaultWait = 60 * time.Second
 	maxWait     = 10 * time.Minute
@@ -131,8 +131,8 @@ func wait(ctx context.Context, srv Service, in waitIn) (waitOut, error) {
 	return out, ctx.Err()
 }
 
-// concerns reports whether a message may have changed whether a session is busy. The server updates its list before it
-// sends the message.
+// concerns reports whether a message may have changed the busy state of a session. The server
+// updates its list before it sends the message.
 func concerns(ev client.Event) bool {
 	return ev.Attached != nil || slices.ContainsFunc(ev.Events, func(e event.Event) bool {
 		switch e.(type) {
@@ -149,7 +149,7 @@ func look(ctx context.Context, srv Service, id string) (waitOut, error) {
 	return waitOut{busy(s), summary(s)}, err
 }
 
-// busy reports whether a session works or will, without a person.
+// busy reports whether a session works or will continue without a person.
 func busy(s api.SessionSummary) bool {
 	switch s.State {
 	case "running", "starting", "draining":
@@ -175,7 +175,7 @@ func lookup(ctx context.Context, srv Service, id string) (api.SessionSummary, er
 	return api.SessionSummary{}, fmt.Errorf("there is no session %q", id)
 }
 
-// The bounds of what session_read returns, in bytes.
+// The limits of the result of session_read, in bytes.
 const (
 	defaultRead = 20_000
 	maxRead     = 200_000
@@ -206,7 +206,7 @@ func read(ctx context.Context, srv Service, in readIn) (readOut, error) {
 	}
 	text := prose.Markdown(&c, prose.Options{})
 	omitted := max(0, len(text)-limit)
-	for omitted > 0 && omitted < len(text) && text[omitted]&0xC0 == 0x80 { // not inside of a character
+	for omitted > 0 && omitted < len(text) && text[omitted]&0xC0 == 0x80 { // not inside a character
 		omitted++
 	}
 	return readOut{text[omitted:], omitted}, nil

@@ -11,11 +11,11 @@ import (
 	"github.com/seed7221b0f9/parley/internal/ndjson"
 )
 
-// maxMessage limits a message of the client, in bytes.
+// maxMessage is the size limit of a message of the client in bytes.
 const maxMessage = 16 << 20
 
-// Stdio returns a transport over lines, such as standard input and output. A line that is not a message, or is over 16 MiB, is
-// answered with an error, and the next one is read.
+// Stdio returns a transport over lines, such as standard input and output. A line that is not a
+// message, or exceeds 16 MiB, is answered with an error, and reading continues.
 func Stdio(r io.ReadCloser, w io.WriteCloser) mcp.Transport {
 	out := &lineWriter{WriteCloser: w}
 	return &mcp.IOTransport{Reader: &lineReader{Closer: r, lines: ndjson.NewReader(r, maxMessage), out: out}, Writer: out, MaxLineLength: -1}
@@ -33,11 +33,11 @@ func (w *lineWriter) Write(line []byte) (int, error) {
 	return w.WriteCloser.Write(line)
 }
 
-// refuse answers a line that is not passed on.
+// refuse answers an invalid line with an error.
 func (w *lineWriter) refuse(id jsonrpc.ID, e *jsonrpc.Error) {
 	line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(id), "error": e})
 	if err == nil {
-		_, _ = w.Write(append(line, '\n')) // the next answer fails too
+		_, _ = w.Write(append(line, '\n')) // the next write fails too
 	}
 }
 
@@ -66,7 +66,7 @@ func (r *lineReader) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// check returns why a line is refused, or nil.
+// check returns the reason why a line is refused, or nil.
 func check(line ndjson.Line) *jsonrpc.Error {
 	if line.TooLong {
 		return jsonrpc.TooLong(line.Size, maxMessage)

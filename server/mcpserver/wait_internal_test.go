@@ -17,8 +17,8 @@ type service struct {
 	states  []api.SessionSummary
 	looks   int
 	follows int
-	events  chan client.Event // more messages
-	err     error             // of Follow
+	events  chan client.Event // further messages
+	err     error             // the error of Follow
 }
 
 func (s *service) Call(_ context.Context, _ string, _, result any) error {
@@ -93,7 +93,8 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// TestWait_ends checks that a wait ends with its context, and after its time without an error.
+// TestWait_ends checks that a wait ends with its context, and that it ends after its timeout
+// without an error.
 func TestWait_ends(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &service{states: []api.SessionSummary{{SessionID: "s", State: "running"}}, events: make(chan client.Event)}

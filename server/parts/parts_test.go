@@ -18,7 +18,7 @@ func kinds(all []parts.Part) string {
 	return b.String()
 }
 
-// TestReduce_order reduces events that no recording has, or not in this order.
+// TestReduce_order reduces events that no recording has, or has in another order.
 func TestReduce_order(t *testing.T) {
 	h := event.Header{MessageID: "m"}
 	whole := &event.AssistantMessage{Header: h, Blocks: []event.IndexedBlock{{Block: event.Content{Type: "text", Text: "abc"}}}}
@@ -58,7 +58,8 @@ func TestReduce_order(t *testing.T) {
 	}
 }
 
-// A stream that begins within a block has the text of its start, of an answer and of thoughts, and no text twice.
+// TestReduce_text checks that a stream that starts within a block includes the beginning of its
+// text, for answers and thinking, and repeats no text.
 func TestReduce_text(t *testing.T) {
 	h := event.Header{MessageID: "m"}
 	for name, tt := range map[string]struct {
@@ -83,7 +84,7 @@ func TestReduce_text(t *testing.T) {
 	}
 }
 
-// The longest place that is read, and one with one mark or byte more.
+// TestParsePlace_limits parses the longest valid place, and places with one mark or byte more.
 func TestParsePlace_limits(t *testing.T) {
 	for n, ok := range map[int]bool{999: true, 1000: false} {
 		if _, err := parts.ParsePlace("e:1" + strings.Repeat(",cYQ", n)); (err == nil) != ok {

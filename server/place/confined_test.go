@@ -17,7 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
-// converse adds a session that ran in a directory to the history of the agent. It returns the id.
+// converse adds a session that ran in a directory to the agent's history and returns its id.
 func (w *world) converse(dir, prompt string) string {
 	w.Helper()
 	id := random.UUID()
@@ -54,7 +54,7 @@ func TestConfined_directories(t *testing.T) {
 			"tree.forget":      func() error { return w.Forget(t.Context(), dir, "s-1") },
 			"worktrees.create": func() error { _, err := w.Create(t.Context(), workspace.CreateOptions{Repo: dir}); return err },
 		}
-		if dir != "" { // without one it is a list
+		if dir != "" { // an empty directory requests a list
 			calls["projects"] = func() error { _, err := w.Projects(t.Context(), ProjectsQuery{Path: dir}); return err }
 		}
 		remote := &remoteTree{w.Place.(Remote), dir, "s-1"}

@@ -116,7 +116,8 @@ func TestReadLines_ranges(t *testing.T) {
 	}
 }
 
-// A disk that fails in the middle of a file is an error, unless the lines before were all that was asked for.
+// TestReadLines_fails checks that a read error in the middle of a file is returned, unless all
+// requested lines precede it.
 func TestReadLines_fails(t *testing.T) {
 	const text = "a\nb\nc\nd\n"
 	broken := errors.New("the disk is broken")
@@ -142,7 +143,7 @@ func TestReadLines(t *testing.T) {
 		r      *api.LineRange
 		want   string
 		end    int64 // of the range
-		breaks bool  // the file cannot be read after the text
+		breaks bool  // reading the file fails after the text
 		fails  bool
 		reason api.Reason
 	}{

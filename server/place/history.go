@@ -36,7 +36,7 @@ type confined struct {
 func (c confined) see(ctx context.Context, id string) error {
 	m, err := c.History.Metadata(ctx, id)
 	if err == nil && !c.l.offers(m.Dir) {
-		err = agent.ErrNotFound // the caller must not learn whether it exists
+		err = agent.ErrNotFound // the caller must not learn whether the session exists
 	}
 	return err
 }

@@ -18,7 +18,7 @@ func (l *Local) Ports(_ context.Context, session string) ([]ports.Port, error) {
 	}
 	found, err := ports.Find(mark)
 	if errors.Is(err, ports.ErrUnsupported) {
-		return nil, fail(api.Unsupported, "the system of this machine does not tell who listens on a port")
+		return nil, fail(api.Unsupported, "the system of this machine does not report who listens on a port")
 	}
 	return found, err
 }

@@ -16,7 +16,7 @@ type GitTrust struct {
 	Logger *slog.Logger
 
 	mu   sync.Mutex
-	told map[string]bool // by hash
+	told map[string]bool // logged configurations, by hash
 }
 
 // maxTold limits the number of logged configurations, because an agent can write any number of them.

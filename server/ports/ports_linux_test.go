@@ -59,7 +59,7 @@ func child(mode string) {
 	case "orphan":
 		attr.Setsid = true
 	case "scrubbed":
-		env = env[:2] // without the mark
+		env = env[:2] // drop the mark
 	}
 	cmd := exec.Command(os.Args[0])
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.SysProcAttr = env, os.Stdin, os.Stdout, attr
@@ -93,7 +93,7 @@ func start(t *testing.T, mode, mark string) int {
 	reader := bufio.NewReader(out)
 	t.Cleanup(func() {
 		_ = inWrite.Close()
-		_, _ = io.Copy(io.Discard, reader) // until the last of them has exited
+		_, _ = io.Copy(io.Discard, reader) // until the last child has exited
 		_ = cmd.Wait()
 		_ = out.Close()
 	})
@@ -106,7 +106,7 @@ func start(t *testing.T, mode, mark string) int {
 		t.Fatal(err)
 	}
 	if mode == "orphan" {
-		_ = cmd.Wait() // its child has lost it
+		_ = cmd.Wait() // it has exited without waiting for its child
 	}
 	return port
 }

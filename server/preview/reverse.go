@@ -77,7 +77,8 @@ func (p *Proxy) rewrite(pr *httputil.ProxyRequest) {
 }
 
 // isSecret reports whether an authorization is a token of Parley, or a password that a browser
-// sends automatically to a proxy in front. Others belong to the previewed page.
+// sends automatically to a proxy in front of Parley. Other authorizations belong to the previewed
+// page.
 func isSecret(value string) bool {
 	scheme, rest, _ := strings.Cut(strings.TrimSpace(value), " ")
 	return strings.EqualFold(scheme, "Basic") || strings.HasPrefix(strings.TrimSpace(rest), "pt_")

@@ -66,8 +66,9 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // ender is a writer that can limit the time of a response, the current write included.
 type ender interface{ End(within time.Duration) }
 
-// cutWith ends reading a request and writing its response when ctx ends. The transport waits for the rest of a body, and a write for the
-// client. The returned function ends that.
+// cutWith stops reading the request and writing the response when ctx ends. Otherwise the transport
+// would wait for the rest of a body, and a write for the client. Calling the returned function
+// cancels this.
 func cutWith(ctx context.Context, w http.ResponseWriter) (end func()) {
 	done := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {

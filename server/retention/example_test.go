@@ -7,7 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/retention"
 )
 
-// A shelf of four items of ten bytes has a limit of 25: the two oldest are deleted.
+// This example has a shelf of four items of ten bytes, and a limit of 25: the two oldest items are
+// deleted.
 func ExampleKind_Enforce() {
 	items := []string{"monday", "tuesday", "wednesday", "thursday"}
 	k := retention.Kind{

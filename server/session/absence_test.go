@@ -10,7 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// The agent of a session is told how long it may have to wait without a server, at its start and by each server that takes it over.
+// A session tells its agent the longest time that the agent may have to wait without a server: at
+// the start of the agent, and by each server that adopts it.
 func TestHost_absence(t *testing.T) {
 	for name, tt := range map[string]struct {
 		budget *float64

@@ -18,12 +18,13 @@ const (
 	// maxKept is the limit of the bytes of lines that the host keeps for an idle agent. Beyond it the agent is ended and resumed with the
 	// next input, so that an adoption stays fast.
 	maxKept = 32 << 20
-	// maxTurn is how many bytes of lines a working agent may have there. With more they are given up: such a turn does not outlive the
-	// server.
+	// maxTurn is how many bytes of lines a working agent may have at the host. With more, the host
+	// discards them, and the turn does not survive the end of the server.
 	maxTurn = 512 << 20
 )
 
-// adoption is the state of an actor between the lines of the past of its agent. It belongs to the loop.
+// adoption is the state of an actor while it reads the past lines of its agent. It belongs to the
+// loop.
 type adoption struct {
 	rebuilding bool   // lines up to core.Line are read
 	last       uint64 // of the lines when the agent was adopted; 0 when all of them were read
@@ -32,11 +33,11 @@ type adoption struct {
 	caught chan struct{}
 	// unseen are open requests that the agent has not reported again. An answer to one is kept until the agent reports it.
 	unseen map[string]bool
-	// resolved are the events that end requests in the lines that the log has.
+	// resolved are the past events that ended requests.
 	resolved map[string]event.Event
 }
 
-// caughtUp records that all lines that the host had at the adoption were read.
+// caughtUp is set when all lines that the host had at the adoption were read.
 func (a *actor) caughtUp() {
 	a.last = 0
 	if a.caught != nil {
@@ -93,7 +94,7 @@ func newKeptAnswer(id string, a agent.Answer) *keptAnswer {
 	return nil
 }
 
-// answer is the answer in the terms of package agent.
+// answer converts the answer to the form of package agent.
 func (g keptAnswer) answer() (agent.Answer, error) {
 	make := answerKinds[g.Kind]
 	if make == nil {
@@ -103,7 +104,7 @@ func (g keptAnswer) answer() (agent.Answer, error) {
 	return a, json.Unmarshal(g.Answer, a)
 }
 
-// givenAnswer returns the answer that a request was given.
+// givenAnswer returns the logged answer to a request.
 func (c *core) givenAnswer(id string) (keptAnswer, bool) {
 	for _, g := range c.Given {
 		if g.ID == id {
@@ -124,7 +125,7 @@ func (s *Sessions) adoptOne(ctx context.Context, id string, l *leftAgent) error 
 	return s.keepLoaded(id, a, s.run)
 }
 
-// adopt takes over an agent that runs under the host.
+// adopt adopts an agent that runs under the host.
 func (a *actor) adopt(ctx context.Context, l *leftAgent) error {
 	adopter, ok := a.provider.(agent.Adopter)
 	switch {
@@ -162,7 +163,7 @@ func (a *actor) adopt(ctx context.Context, l *leftAgent) error {
 		admitted.end()
 		return err
 	}
-	// The lines give all deltas again.
+	// The lines repeat all deltas.
 	a.stream = stream{}
 	a.adoption = adoption{rebuilding: true, last: l.Last, resolved: map[string]event.Event{}}
 	if l.Last > 0 {
@@ -190,7 +191,8 @@ func (a *actor) takeAgent(r *running) {
 	a.srv.wg.Go(func() { a.pump(r) })
 }
 
-// takeBatch handles the events of one line of the agent, which become one write, or events that come from no line.
+// takeBatch handles the events of one line of the agent as one write, or events that no line has
+// caused.
 func (a *actor) takeBatch(items []Item, p pumped) []Item {
 	past := a.rebuilding && p.line > 0 && p.line <= a.core.Line
 	if past {
@@ -209,7 +211,7 @@ func (a *actor) takeBatch(items []Item, p pumped) []Item {
 	return items
 }
 
-// takeNew handles events that the log does not have.
+// takeNew handles events that are not in the log.
 func (a *actor) takeNew(items []Item, p pumped) []Item {
 	if p.line > 0 {
 		a.line, a.lineStart = p.line, len(a.batch)
@@ -224,8 +226,9 @@ func (a *actor) takeNew(items []Item, p pumped) []Item {
 	return items
 }
 
-// askedBefore reports whether an event of a line from before the adoption is a request that a person has answered since: the answer is given
-// when the agent repeats the request. Until then an answer to the request waits as well.
+// askedBefore reports whether an event from before the adoption is a request that a person has
+// answered; the agent gets the answer when it repeats the request. It marks other requests as
+// unseen, so that a new answer waits for that too.
 func (a *actor) askedBefore(line uint64, ev event.Event) bool {
 	p, ok := event.NewPrompt(ev)
 	if !ok || line > a.last {
@@ -306,7 +309,8 @@ func (a *actor) answerAgain(ev event.Event) bool {
 	return true
 }
 
-// reopen asks the person again, because the agent refused the logged answer and waits for another.
+// reopen asks the person again, because the agent refused the logged answer and waits for another
+// answer.
 func (a *actor) reopen(session agent.Session, ev event.Event) {
 	if a.agent == nil || a.agent.session != session {
 		return
@@ -328,7 +332,7 @@ func (a *actor) sendAgain() {
 // leave ends an actor with an agent that stays in the host. It writes nothing: the next server derives the consequences from the
 // lines.
 func (a *actor) leave(ctx context.Context) {
-	_ = a.call(ctx, func() error { // one that has ended has no agent
+	_ = a.call(ctx, func() error { // fails only if the actor has ended; then it has no agent
 		if r := a.agent; r != nil && r.forget != nil {
 			if h, ok := r.session.(agent.Hosted); ok {
 				a.leaveInput(ctx, r, h)
@@ -353,7 +357,7 @@ func (a *actor) watchKept() {
 	switch kept := h.Kept(); {
 	case kept > maxKept && a.evictable():
 		a.stop(onEvict)
-	case kept-r.gaveUp > maxTurn && r.process != nil && a.stored > 0: // with 0 the host would keep them all
+	case kept-r.gaveUp > maxTurn && r.process != nil && a.stored > 0: // with stored == 0 the host would not discard any
 		r.gaveUp = kept
 		number, process := a.stored, r.process
 		a.logger.Warn("the turn is too long to outlive the server", "bytes", kept)
@@ -361,7 +365,7 @@ func (a *actor) watchKept() {
 			ctx, cancel := context.WithTimeout(a.ctx, a.srv.opts.CallTimeout)
 			defer cancel()
 			if err := process.Checkpoint(ctx, number, nil); err != nil {
-				a.logger.Warn("the host keeps lines that it need not", "err", err)
+				a.logger.Warn("the host keeps lines that are no longer needed", "err", err)
 			}
 		})
 	}

@@ -203,7 +203,7 @@ func TestRespond_unseen(t *testing.T) {
 	}
 }
 
-// A request that an adopted agent reports again is not stored again, unless it asks for something else now.
+// A request that an adopted agent reports again is stored again only if it has changed.
 func TestAnswerAgain_changed(t *testing.T) {
 	c := newStage(t, Opened{Params: api.ConnectParams{CWD: "/d"}})
 	p := c.connect()

@@ -33,7 +33,7 @@ func (a *actor) start(traceparent string) {
 		defer cancel()
 		if gone {
 			if err := a.terminal.catchUp(ctx); err != nil {
-				a.logger.Warn("what a terminal wrote was not read", "err", err)
+				a.logger.Warn("the output of a terminal was not read", "err", err)
 			}
 		}
 		session, admitted, err := a.open(ctx, resume, spoken, opts)
@@ -130,12 +130,12 @@ func (a *actor) box() *api.Box {
 	return a.srv.opts.Box(a.provider, o.Params.Sandbox, o.Secret || o.Params.MCPServers != "" || o.Params.Agents != "", a.env)
 }
 
-// mayBypass reports whether the session may run without permissions.
+// mayBypass reports whether the session may disable permission checks.
 func (a *actor) mayBypass() bool {
 	return a.srv.opts.AllowBypass || a.box().Sealed()
 }
 
-// checkBypass returns an error if the session may not run without permissions.
+// checkBypass returns an error if the session may not disable permission checks.
 func (a *actor) checkBypass() error {
 	if !a.mayBypass() {
 		return Fail(api.AuthFailed, "the server was not started with bypassPermissions allowed")

@@ -43,8 +43,9 @@ func (c *hostStage) respond(request string) (api.RespondResult, error) {
 	return Of[Requests](c.server).PermissionRespond(c.Context(), api.PermissionRespondParams{SessionID: c.id, RequestID: request, Behavior: "allow"}, "me")
 }
 
-// TestAnswered_moving answers requests at every step of a session from one server to the next: each accepted answer reaches the agent once, and
-// the session waits for a person exactly while a request is open.
+// TestAnswered_moving answers requests while a session moves from one server to the next, at each
+// step: every accepted answer reaches the agent once, and the session waits for a person exactly
+// while a request is open.
 func TestAnswered_moving(t *testing.T) {
 	next := func(c *hostStage) { c.leave(); c.serve(nil) }
 	for name, tt := range map[string]struct {
@@ -155,7 +156,7 @@ func TestAnswered_past(t *testing.T) {
 	}
 }
 
-// stolenLog is a log of which another server takes the place of the next records.
+// stolenLog is a log in which another server writes the next records first.
 type stolenLog struct {
 	*brokenLog
 	steal bool
@@ -180,7 +181,8 @@ type stolenStore struct {
 
 func (s stolenStore) Log(string) Log { return s.log }
 
-// TestAnswered_stolen loses the acknowledgement of an answer while another server writes as many records: the answer is not accepted.
+// TestAnswered_stolen loses the acknowledgement of an answer while another server writes the same
+// number of records: the answer is not accepted.
 func TestAnswered_stolen(t *testing.T) {
 	c := emptyStage(t)
 	log := &stolenLog{brokenLog: c.log}

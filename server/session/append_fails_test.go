@@ -27,7 +27,7 @@ type faultyLog struct {
 	at    int // index of the failing append; negative for none
 	fault string
 
-	calls int // with the lock of memLog
+	calls int // guarded by the lock of memLog
 }
 
 // The kinds of failing appends.
@@ -167,7 +167,8 @@ func (c *appendScene) do(name string, command func(ctx context.Context) error) {
 	}
 }
 
-// remembered returns the part of the core that a command can change. The agent may set the title at any time.
+// remembered returns the part of the core that commands change. It contains the title only for the
+// command that sets it, because the agent may change the title at any time.
 func (c *appendScene) remembered(command string) string {
 	var text string
 	err := c.s.with(c.Context(), c.id, func(a *actor) error {

@@ -7,10 +7,11 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// The agent of a session runs on while its host is unreachable, on another machine or on this one. Until it is back, the session keeps its
-// state: nothing is written, inputs wait, and calls to the agent fail. Then the agent is adopted, as after a restart of the server.
+// If the host of an agent becomes unreachable, on this machine or another one, the agent continues
+// to run. Until the host is reachable, the session keeps its state: it writes nothing, inputs wait,
+// and calls to the agent fail. Then the server adopts the agent as after a restart.
 
-// setAway records that the agent of the session runs without a link.
+// setAway records that the agent of the session runs and its host is unreachable.
 func (a *actor) setAway() { a.away = true }
 
 // lostLink reports whether the agent runs under a host with a link that has ended.
@@ -38,7 +39,8 @@ func (a *actor) linked() error {
 	return Fail(api.NotConnected, "machine %q is unreachable; its agents run on", name)
 }
 
-// attached returns an error while the agent runs, or may run, where this server does not reach it.
+// attached returns an error while the agent runs, or may run, under a host that this server does
+// not reach.
 func (a *actor) attached() error {
 	switch {
 	case a.core.State == LostHost:
@@ -76,7 +78,7 @@ func (a *actor) hostKey() string {
 	return a.core.HostIn
 }
 
-// yield ends an actor whose session another server can have, and leaves its agent running.
+// yield ends an actor and leaves its agent running, so that another server can own the session.
 func (a *actor) yield() {
 	a.letGo()
 	a.batch, a.core.State = nil, LostHost
@@ -84,7 +86,7 @@ func (a *actor) yield() {
 	a.surrender()
 }
 
-// letGo leaves the agent, which runs on under its host.
+// letGo detaches the agent, which continues under its host.
 func (a *actor) letGo() {
 	r := a.agent
 	if r == nil {
@@ -102,7 +104,7 @@ func (a *actor) letGo() {
 // back ends the time without a link: the session adopts its agent, or finds that it has ended.
 func (a *actor) back(ctx context.Context) {
 	if a.lostLink() {
-		a.leaveAgent() // the loop has not noticed yet
+		a.leaveAgent() // the loop has not noticed the lost link yet
 	}
 	if !a.away {
 		return
@@ -128,7 +130,7 @@ func (a *actor) order(ctx context.Context, l *leftAgent) {
 		return
 	}
 	if err := a.adopt(ctx, l); err != nil {
-		if l.lost() { // meanwhile; the next link has it
+		if l.lost() { // the link was lost again; the next link adopts it
 			a.setAway()
 			return
 		}
@@ -140,7 +142,7 @@ func (a *actor) order(ctx context.Context, l *leftAgent) {
 	}
 }
 
-// loaded brings a session in order after it was loaded: its agent has ended, or runs on another machine.
+// loaded repairs a session after it was loaded: its agent has ended, or runs on another machine.
 func (a *actor) loaded(ctx context.Context) {
 	if a.hostKey() == "" || a.core.Host == 0 {
 		a.recovered()
@@ -215,7 +217,7 @@ func (s *Sessions) reachedOf(m *machine, ids []string) {
 	}
 }
 
-// providerOf returns the provider of a session, on another machine if one is named.
+// providerOf returns the provider of a session: on another machine if the session names one.
 func (s *Sessions) providerOf(ctx context.Context, tenant, name, machine string) (agent.Provider, []string, error) {
 	p, env, err := s.opts.Provider(ctx, tenant, name)
 	if err != nil || machine == "" {

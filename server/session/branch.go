@@ -26,8 +26,8 @@ func wireBranch(b workspace.Branch) api.WorkspaceBranchResult {
 		Remote: b.Remote, URL: withoutSecret(b.URL), Pushed: b.Pushed, CompareURL: compareURL(b.URL, b.Target, b.Name)}
 }
 
-// changing opens the files of a session for a call that changes its branch. A call that was made
-// before is reported with done.
+// changing opens the files of a session for a call that changes its branch. done reports that the
+// same call was made before.
 func (s Workspaces) changing(ctx context.Context, session, key string) (f *files, value string, done bool, release func(), err error) {
 	f, release, err = s.files(ctx, session, key)
 	if err != nil {

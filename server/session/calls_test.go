@@ -15,13 +15,13 @@ import (
 
 // clientCall is a call of a client for the session of a stage.
 type clientCall struct {
-	name   string // the part and the method
+	name   string // part and method
 	do     func(c *stage, ctx context.Context, id string) (any, error)
 	want   string // the result as JSON
 	agent  string // the calls of the agent
-	stored string // a part of the records that it writes; empty if it writes none
-	core   string // a part of the core afterwards
-	lacks  bool   // an agent without optional features cannot do it
+	stored string // text in the records that it writes; "" if it writes none
+	core   string // text in the core afterwards
+	lacks  bool   // not supported by an agent without optional features
 }
 
 func ref(id string) api.SessionRef { return api.SessionRef{SessionID: id} }
@@ -244,7 +244,8 @@ func (c *stage) gone() {
 	})
 }
 
-// hidden returns an error for an id or a context with which a call for one session would fail.
+// hidden returns the error with which a call for one session fails because of its id or its
+// context, or nil.
 func (c *stage) hidden(ctx context.Context, id string) error {
 	if _, err := c.Lookup(ctx, id); err != nil {
 		return err
@@ -347,7 +348,7 @@ func TestCalls_fail(t *testing.T) {
 	}
 }
 
-// TestCalls_hidden checks that a session of another tenant does not exist for a caller, whatever the call.
+// TestCalls_hidden checks that no call finds a session of another tenant.
 func TestCalls_hidden(t *testing.T) {
 	c, p := callStage(t, false)
 	type foreign struct{}
@@ -372,7 +373,7 @@ func TestCalls_hidden(t *testing.T) {
 	}
 }
 
-// TestCalls_lost checks that a session that another server owns is changed by no call.
+// TestCalls_lost checks that no call changes a session that another server owns.
 func TestCalls_lost(t *testing.T) {
 	c, p := callStage(t, false)
 	c.turn("work")
@@ -527,7 +528,7 @@ func TestCalls_refused(t *testing.T) {
 	}
 }
 
-// running returns the id of the input in the running turn.
+// running returns the id of the input that began the running turn.
 func (c *stage) running() (id string) {
 	_ = c.with(context.Background(), c.id, func(a *actor) error { id = a.core.inflight()[0].ID; return nil })
 	return id
@@ -644,7 +645,7 @@ func TestRespond(t *testing.T) {
 	}
 }
 
-// The title that a person gives while the agent is asked for one stays.
+// A title that a person sets while the agent is asked for one is kept.
 func TestTitle_person(t *testing.T) {
 	for name, tt := range map[string]struct{ person, want, by string }{"nobody": {"", "Titled work", "agent"}, "a person": {"Mine", "Mine", "person"}} {
 		t.Run(name, func(t *testing.T) {

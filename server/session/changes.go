@@ -25,7 +25,7 @@ type mark struct {
 	End   string `json:"end,omitempty"` // empty while it runs, or if the server died
 }
 
-// applyMark folds a mark. The first one is the start of the session.
+// applyMark folds a mark into the core. The first mark of a session is its start.
 func (c *core) applyMark(m mark) {
 	if c.Began == "" {
 		c.Began = m.Start
@@ -137,7 +137,7 @@ func (c *changes) beginTurn(turn string) <-chan struct{} {
 		if err == nil && state == nil {
 			return
 		}
-		_ = c.call(ctx, func() error { // an ended actor needs no mark
+		_ = c.call(ctx, func() error { // an actor that has ended needs no mark
 			if err != nil {
 				return c.lookFailed(err)
 			}
@@ -165,7 +165,7 @@ func (c *changes) endTurn() {
 		if err == nil {
 			resolved, err = touched(ctx, tree, sent, state.Tree)
 		}
-		_ = c.call(ctx, func() error { // an ended actor does it after its next turn
+		_ = c.call(ctx, func() error { // an actor that has ended does it after its next turn
 			if err != nil {
 				return c.lookFailed(err)
 			}
@@ -178,7 +178,7 @@ func (c *changes) endTurn() {
 
 // lookFailed reports once that the changes of the session cannot be shown.
 func (c *changes) lookFailed(err error) error {
-	c.logger.Warn("the files of the session cannot be looked at", "err", err)
+	c.logger.Warn("cannot read the files of the session", "err", err)
 	if c.failed || FailureOf(err).Reason == api.NotConnected { // the session shows that its machine is unreachable
 		return nil
 	}

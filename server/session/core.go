@@ -14,8 +14,8 @@ import (
 const maxKeys = 4096
 
 // core is the server's state of a session except its conversation. It is a fold of the facts in the
-// log and has no clock and no I/O: its methods decide, the actor acts. Its JSON is part of
-// snapshots.
+// log, without a clock and without I/O: its methods decide, and the actor executes the decisions.
+// Snapshots contain it as JSON.
 type core struct {
 	ID          string          `json:"id"`
 	Provider    string          `json:"provider"`
@@ -37,7 +37,7 @@ type core struct {
 	InTerminal  bool            `json:"away,omitempty"` // a terminal may have continued it
 	Updated     string          `json:"updated,omitempty"`
 	Turns       int64           `json:"turns,omitempty"`
-	FirstPrompt string          `json:"first_prompt,omitempty"` // the beginning of it
+	FirstPrompt string          `json:"first_prompt,omitempty"` // the beginning of the prompt
 	Limited     string          `json:"limited,omitempty"`      // the end of a rate limit
 	Began       string          `json:"began,omitempty"`        // the files before the first turn, as a git tree
 	Dearest     budget.Amount   `json:"dearest,omitzero"`       // the highest usage of a turn
@@ -47,7 +47,7 @@ type core struct {
 	Comments    []comment       `json:"comments,omitempty"`
 	Host        uint32          `json:"host,omitempty"`    // the number of the agent at its host
 	HostIn      string          `json:"host_in,omitempty"` // in a cluster: the key of its host
-	Box         *api.Box        `json:"box,omitempty"`     // that this agent runs in
+	Box         *api.Box        `json:"box,omitempty"`     // the box of this agent
 	Line        uint64          `json:"line,omitempty"`    // the last line of the agent that the log accounts for
 	Given       []keptAnswer    `json:"given,omitempty"`
 	Owner       ownedBy         `json:"owner,omitzero"` // in a cluster: the server that wrote last

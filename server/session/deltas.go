@@ -33,7 +33,7 @@ func (u *unsaved) take() (records [][]byte, first uint64) {
 	return records, first
 }
 
-// delta creates items for a part of a block. With fold set it is new; otherwise it repeats a part
+// delta creates items for a part of a block. fold is set for a new part; other parts repeat one
 // from before a record.
 func (j *journal) delta(items []Item, ev event.Event, fold bool) []Item {
 	if h := ev.Head(); h.Provider == "" {

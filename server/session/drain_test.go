@@ -33,8 +33,8 @@ func (s drainedSession) Interrupt(ctx context.Context) (agent.Interrupted, error
 	return s.Session.Interrupt(ctx)
 }
 
-// TestDrain checks how long a stopping server waits for a session in each state: for a running turn
-// as long as it may, and not for one that waits for a person.
+// TestDrain checks how long a server that stops waits for a session in each state: until the
+// timeout for a running turn, and not at all for a turn that waits for a person.
 func TestDrain(t *testing.T) {
 	for name, c := range map[string]struct {
 		prompt     string

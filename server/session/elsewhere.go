@@ -38,7 +38,7 @@ func (s *Sessions) Learn(id string, data []byte) {
 		s.logger.Warn("the list entry of a session of another server cannot be read", "session", id)
 	case e == nil:
 		s.entries[id] = &entry{summary: m.Summary, agentID: m.AgentID, tenant: m.Tenant}
-	case m.Summary.Seq >= e.summary.Seq: // a follower may know newer events
+	case m.Summary.Seq >= e.summary.Seq: // a follower of this server may know newer events
 		e.summary, e.agentID, e.tenant = m.Summary, m.AgentID, m.Tenant
 	}
 }
@@ -74,7 +74,7 @@ func (s *Sessions) toldSeq(id string) uint64 {
 // Take makes this server the owner of a session and repairs it. It has no effect if the session has an owner or another
 // server reaches its agent.
 func (s *Sessions) Take(ctx context.Context, id string) (taken bool, err error) {
-	if err := s.exists(ctx, id); err != nil { // its owner has not told of it
+	if err := s.exists(ctx, id); err != nil { // its owner has not announced it
 		return false, err
 	}
 	_, release, err := s.use(ctx, id)

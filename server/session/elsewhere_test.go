@@ -62,7 +62,7 @@ func TestLoadOwned_retried(t *testing.T) {
 	a.cancel()
 }
 
-// contextLog is a log that reads with a live context only.
+// contextLog is a log that fails to read with an ended context.
 type contextLog struct{ Log }
 
 func (l contextLog) Last(ctx context.Context) (eventlog.Cursor, error) {

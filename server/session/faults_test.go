@@ -39,7 +39,7 @@ func TestCreate_fails(t *testing.T) {
 			c.log.set("Last", errFault)
 			return func() {
 				c.log.set("Last", nil)
-				c.log.events = nil // of the session that nobody knows
+				c.log.events = nil // events of the session that was not created
 			}
 		}, errFault},
 		"no place for secrets": {func(c *stage) func() {

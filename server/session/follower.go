@@ -160,7 +160,7 @@ func (s *Sessions) newFollower(ctx context.Context, id string) (*actor, error) {
 		defer a.cancel() // viewers find another follower, or the end of the session
 		for ev, err := range log.Follow(a.ctx, eventlog.Cursor{Epoch: a.logEpoch, Seq: a.seq}) {
 			if err != nil {
-				a.logger.Debug("a session is followed no longer", "err", err)
+				a.logger.Debug("a session is no longer followed", "err", err)
 				return
 			}
 			select {

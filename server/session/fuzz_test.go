@@ -58,7 +58,8 @@ func FuzzLog(f *testing.F) {
 	})
 }
 
-// FuzzFiles loads arbitrary files of a session and of the list. No load panics or reads past the end of a file.
+// FuzzFiles loads arbitrary files of a session and of the list. No load panics or reads past the
+// end of a file.
 func FuzzFiles(f *testing.F) {
 	line := `{"version":1,"generation":"g","summary":{"session_id":"s-1"}}`
 	f.Add([]byte("1 3\nabc\n2 1\nx\n"), []byte(fmt.Sprintf("%08x %s\n", crc32.Checksum([]byte(line+"\n"), castagnoli), line)), []byte(`{"mcp_servers":{}}`))

@@ -25,14 +25,15 @@ func (t *table) Giving() bool {
 	return t.giving
 }
 
-// HandOver releases the sessions that can have another owner now, and returns the number of the others. With hosts, agents that run a turn go
-// with the host of this server, which another server takes; with machines, those of joined machines go with their links.
+// HandOver releases the sessions that another server can own now, and returns the number of the
+// others. With hosts set, agents in a turn stay with the host of this server, and another server
+// takes the host. With machines set, the links to joined machines move with the sessions on them.
 func (s *Sessions) HandOver(ctx context.Context, hosts, machines bool) (left int) {
 	all := s.loaded()
 	slices.SortFunc(all, func(a, b *actor) int { return cmp.Compare(a.id, b.id) })
 	var moving []*actor
 	for _, a := range all {
-		_ = a.call(ctx, func() error { // one that has ended is released
+		_ = a.call(ctx, func() error { // fails only if the actor has ended; then the session is released
 			switch {
 			case a.giveAway():
 				return nil
@@ -44,7 +45,7 @@ func (s *Sessions) HandOver(ctx context.Context, hosts, machines bool) (left int
 		})
 	}
 	for _, a := range moving {
-		_ = a.call(ctx, func() error { // likewise
+		_ = a.call(ctx, func() error { // see above
 			if a.hosted() {
 				a.logger.Info("the session goes with the host of its agent")
 				a.yield()
@@ -80,7 +81,7 @@ func (a *actor) hosted() bool {
 	return a.agent != nil && a.agent.process != nil && a.agent.reason == ""
 }
 
-// leave closes the links to all hosts. Their agents run on.
+// leave closes the links to all hosts and leaves their agents running.
 func (t *hostTable) leave() {
 	if t.leases() == nil {
 		return

@@ -9,7 +9,8 @@ import (
 // maxImport is the number of messages of an older session that are imported into a new log.
 const maxImport = 2000
 
-// resume imports the history of the agent's session that a new session continues; an empty id is none.
+// resume imports the history of the agent's session that a new session continues. It has no effect
+// if the id is empty.
 func (a *actor) resume(ctx context.Context, id string) {
 	if id == "" {
 		return

@@ -13,7 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// budgetOrphan is the orphan timeout of an agent with a budget: nothing counts its cost without a server.
+// budgetOrphan is the orphan timeout of an agent with a budget. It is short because no server
+// counts the agent's cost.
 const budgetOrphan = 10 * time.Minute
 
 // HostOptions configures the agents of a host.
@@ -40,25 +41,25 @@ func (o *HostOptions) absence(opts *agent.Options) time.Duration {
 	return cmp.Or(o.agent("", opts).OrphanTimeout, host.DefaultOrphanTimeout) + absenceMargin
 }
 
-// absenceMargin is more than the half minute from the orphan timeout to the end of the agent.
+// absenceMargin exceeds the half minute between the orphan timeout and the end of the agent.
 const absenceMargin = time.Minute
 
 // Host runs the agents of sessions in a process that outlives the server. The process is started with the first agent. Its methods
 // may be called from any goroutine.
 type Host struct {
 	base   string // the data directory of the server
-	fixed  bool   // the host is in base: it is that of another server
+	fixed  bool   // the host is in base, because it belongs to another server
 	opts   HostOptions
 	logger *slog.Logger
 
 	mu      sync.Mutex
 	dir     string // the data directory of the host
 	link    *host.Link
-	epoch   uint64 // of the last connection; 0 before the first
+	epoch   uint64 // a link existed before
 	used    bool   // there was a link
 	fenced  bool   // another server owns the host
 	closed  bool
-	watched bool                  // relink replaces a link that has ended
+	watched bool                  // relink replaces a lost link
 	changed chan struct{}         // closed at the next change of link or closed
 	back    map[string]*leftAgent // agents to adopt after relink, by their sessions
 	relinks int
@@ -88,7 +89,7 @@ func openHost(ctx context.Context, dataDir string, opts HostOptions, logger *slo
 	return h, nil
 }
 
-// dial connects to the host as its owner, with the epoch that was taken last. The caller holds mu.
+// dial connects to the host as its owner, with the current epoch. The caller holds mu.
 func (h *Host) dial(ctx context.Context) error {
 	link, err := host.Dial(ctx, h.dir, h.epoch)
 	if err == nil {
@@ -98,7 +99,7 @@ func (h *Host) dial(ctx context.Context) error {
 	return err
 }
 
-// change reports a change of link or closed. The caller holds mu.
+// change wakes those that wait for a change of link or closed. The caller holds mu.
 func (h *Host) change() {
 	close(h.changed)
 	h.changed = make(chan struct{})
@@ -130,7 +131,8 @@ func (h *Host) connect(ctx context.Context) (*host.Link, error) {
 	}
 }
 
-// tryConnect is connect without a wait for relink: then changed is not nil.
+// tryConnect is like connect, but instead of waiting for relink it returns a channel that is closed
+// at the next change.
 func (h *Host) tryConnect(ctx context.Context) (link *host.Link, changed <-chan struct{}, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -180,7 +182,7 @@ func (h *Host) nextEpoch(ctx context.Context, fresh bool) error {
 	return err
 }
 
-// Close leaves the host with its agents running.
+// Close closes the link to the host and leaves its agents running.
 func (h *Host) Close() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -195,14 +197,14 @@ func (h *Host) Close() error {
 	return h.link.Close()
 }
 
-// Used reports whether this server has had agents in the host, or has found one that runs.
+// Used reports whether this server has started an agent in the host or has found a running host.
 func (h *Host) Used() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.used
 }
 
-// Stop ends the agents and the host, if one runs that no other server owns or can own.
+// Stop ends the agents and the host, unless another server owns it or may own it.
 func (h *Host) Stop(ctx context.Context) error {
 	link := h.running()
 	h.mu.Lock()
@@ -249,7 +251,7 @@ func (h *Host) spawner(session string, opts *agent.Options) *hostSpawner {
 	return s
 }
 
-// keyOf returns the key of the host in a cluster, or "" if it has another link now.
+// keyOf returns the key of the host in a cluster, or "" if the host has another link now.
 func (h *Host) keyOf(link *host.Link) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -272,11 +274,11 @@ func (s *hostSpawner) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Proce
 	return p, nil
 }
 
-// helperKey is the key of processes that serve the agents of the host.
+// helperKey is the key of processes that work for all agents of the host.
 const helperKey = "helper"
 
-// Start starts this program with arguments as a process that serves the agents of the host and lives as long as it. It returns when the
-// process has written a line.
+// Start runs this program with arguments as a process that works for the agents of the host and
+// ends with the host. It returns when the process has written a line.
 func (h *Host) Start(ctx context.Context, args, env []string) error {
 	program, err := host.Program()
 	if err != nil {
@@ -300,7 +302,8 @@ func (h *Host) Start(ctx context.Context, args, env []string) error {
 	return nil
 }
 
-// abandon makes the host forget an agent that has ended before it was used. The next server does it where this fails.
+// abandon waits for the end of an agent that was not used, and makes the host forget it. If it
+// fails, the next server does it.
 func (s *hostSpawner) abandon() {
 	if s == nil || s.process == nil {
 		return
@@ -326,17 +329,17 @@ type leftAgent struct {
 	host.Agent
 	host *Host // nil on another machine
 	open func(ctx context.Context) (spawn.LineProcess, error)
-	drop func(ctx context.Context) error // ends it, and removes its kept lines
+	drop func(ctx context.Context) error // ends the agent and removes its lines
 	// wrote reports whether a line to the agent may contain the id of an input; nil if that is unknown.
 	wrote func(id string) bool
 
-	link    *host.Link            // to the host; nil for one of a dead host
-	process *host.Process         // what open has attached, nil for one of a dead host
+	link    *host.Link            // to the host; nil if the host has ended
+	process *host.Process         // the attached process; nil if the host has ended
 	kept    map[string]*leftAgent // processes of its keeper, by name
 }
 
-// left returns the agents that servers before have left, by their sessions. Of several agents of a session the newest counts; others are
-// ended.
+// left returns the agents that earlier servers have left, by session. If a session has several, it
+// returns the newest and ends the others.
 func (h *Host) left(ctx context.Context) (map[string]*leftAgent, error) {
 	if dead, _ := host.ReadSpool(h.dir); len(dead) > 0 && h.running() == nil { // leftAt reports the error
 		// A host moves these files when it starts, so it starts before they are read.
@@ -351,7 +354,7 @@ func (h *Host) left(ctx context.Context) (map[string]*leftAgent, error) {
 func (h *Host) leftAt(ctx context.Context, link *host.Link) (map[string]*leftAgent, error) {
 	dead, err := host.ReadSpool(h.dir)
 	if err != nil {
-		h.logger.Error("what a dead host has left cannot be read", "err", err) // its sessions are interrupted all the same
+		h.logger.Error("the data of a dead host cannot be read", "err", err) // its sessions are interrupted in any case
 	}
 	var live []host.Agent
 	if link != nil {
@@ -401,14 +404,14 @@ func (h *Host) leftAt(ctx context.Context, link *host.Link) (map[string]*leftAge
 // lost reports whether the agent is at a host with a link that has ended.
 func (l *leftAgent) lost() bool { return l.link != nil && l.link.Err() != nil }
 
-// discard ends an agent that no session has.
+// discard ends an agent without a session.
 func (h *Host) discard(ctx context.Context, l *leftAgent) {
 	if err := l.drop(ctx); err != nil {
 		h.logger.Warn("an agent of the host was not ended", "agent", l.Number, "session", l.Key, "err", err)
 	}
 }
 
-// end ends an agent of a host that runs.
+// end ends an agent of a running host.
 func (l *leftAgent) end(ctx context.Context) error {
 	if l.process == nil {
 		if _, err := l.open(ctx); errors.Is(err, host.ErrNoAgent) {

@@ -26,18 +26,19 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// hostedPuppet is an agent under a host: a process that repeats its lines, of which some are events.
+// hostedPuppet is an agent under a host: a process that repeats its lines. Some of the lines are
+// events.
 type hostedPuppet struct {
 	bare
 	process spawn.LineProcess
 	last    uint64 // of the lines before the adoption
 	kept    *int64 // what Kept returns
 	orphan  *string
-	held    *heldWrite // nil if the next write goes on
+	held    *heldWrite // nil if the next write does not wait
 	read    *sync.Map  // the lines that agents have read
 }
 
-// hold makes the next write wait until fail is called, and fail.
+// hold makes the next write wait until fail is called, and then fail.
 func (p *hostedPuppet) hold() (began <-chan struct{}, fail func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -125,7 +126,7 @@ func (p *hostedPuppet) lineEvents(line string) []event.Event {
 	return nil
 }
 
-// Batches asks the requests of earlier lines again that no input answers.
+// Batches reports the requests of earlier lines again, unless an input answers them.
 func (p *hostedPuppet) Batches(ctx context.Context) iter.Seq2[agent.Batch, error] {
 	return func(yield func(agent.Batch, error) bool) {
 		var open []event.Event
@@ -155,7 +156,7 @@ func (p *hostedPuppet) Batches(ctx context.Context) iter.Seq2[agent.Batch, error
 	}
 }
 
-// hostedPuppets is a provider of such agents.
+// hostedPuppets is a provider with hosted puppets.
 type hostedPuppets struct {
 	calls bare
 	read  sync.Map // the lines that its agents have read
@@ -190,7 +191,7 @@ func (p *hostedPuppets) Open(ctx context.Context, opts agent.Options) (agent.Ses
 	if err != nil {
 		return nil, err
 	}
-	if err := p.calls.called("Greet"); err != nil { // the process runs, and does not do what it should
+	if err := p.calls.called("Greet"); err != nil { // the process runs but the agent fails
 		return nil, errors.Join(err, process.Kill())
 	}
 	return p.session(process.(spawn.LineProcess), agent.Adoption{}), nil
@@ -223,7 +224,7 @@ func (u unadoptable) Open(ctx context.Context, opts agent.Options) (agent.Sessio
 	return u.p.Open(ctx, opts)
 }
 
-// hostStage is servers, one after another, with one store and one host.
+// hostStage runs servers, one after another, with one store and one host.
 type hostStage struct {
 	*testing.T
 	dir     string
@@ -726,7 +727,7 @@ func TestHost_stream(t *testing.T) {
 	c.say("begin stream")
 	c.say("delta one")
 	c.await("the first words", func() bool { return written() == "one" })
-	c.say("say between") // a durable record behind the words
+	c.say("say between") // a durable record after the text
 	c.await("the record", func() bool { return c.count(`"between"`) > 0 })
 	c.say("delta two")
 	c.await("the next words", func() bool { return written() == "onetwo" })
@@ -736,7 +737,7 @@ func TestHost_stream(t *testing.T) {
 	c.await("all words, once", func() bool { return written() == "onetwothree" })
 }
 
-// An actor whose agent stays with the host changes nothing and starts no other agent.
+// An actor that has left its agent with the host changes nothing and starts no other agent.
 func TestHost_leave(t *testing.T) {
 	c := newHostStage(t)
 	c.begin()

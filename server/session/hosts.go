@@ -14,16 +14,18 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// In a cluster a host has an owner, as a session has. The server that owns a host owns the sessions with agents in it. When the owner dies
-// or loses its link, another server on the machine takes the host and adopts the agents.
+// In a cluster a host has one owner, like a session. The server that owns a host owns the sessions
+// whose agents run in it. When that server dies or loses its link, another server on the same
+// machine becomes the owner and adopts the agents.
 
 // HostLeases decides which server of a cluster owns a host.
 type HostLeases interface {
-	// Own makes this server the owner of the host in a data directory, and returns the key of the host. Each owner has a higher epoch than the
-	// owners before. While a server owns the host, even this one, Own returns a failure with [api.NotOwner]; with fresh also if the host is
-	// known already.
+	// Own makes this server the owner of the host in a data directory, and returns the key of the
+	// host. Each owner has a higher epoch than earlier ones. If any server owns the host, including
+	// this one, Own returns a failure with [api.NotOwner]; if fresh is set, also if the host
+	// already exists.
 	Own(ctx context.Context, dir string, fresh bool) (o Ownership, key string, err error)
-	// Known reports whether the host exists. Machine returns the name of its machine.
+	// Known reports whether the host exists; Machine returns the name of its machine.
 	Known(key string) bool
 	Machine(key string) string
 	// On returns the keys of the hosts on a machine.
@@ -38,7 +40,8 @@ type HostLeases interface {
 // file.
 const clusterEpoch = 1 << 32
 
-// maxSeats limits the hosts of one data directory. A server needs another one if its host has been taken over.
+// maxSeats limits the hosts of one data directory. A server needs a new host after another server
+// has taken its host.
 const maxSeats = 16
 
 // seatDir returns the data directory of the n-th host of a server.
@@ -86,7 +89,7 @@ func (h *Host) unseat() {
 	}
 }
 
-// lose closes the link after the lease was lost, so that the agents wait for their next owner.
+// lose closes the link after the lease was lost. The agents wait for the next owner.
 func (h *Host) lose(owner Ownership) {
 	h.mu.Lock()
 	link := h.link
@@ -110,7 +113,7 @@ func (h *Host) owns(key string) bool {
 	return h.owner != nil && h.key == key && h.link != nil && h.link.Err() == nil
 }
 
-// free releases the lease of a host whose link has ended, and reports whether it did.
+// free releases the lease of a host that has lost its link, and reports whether it did.
 func (h *Host) free() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -121,7 +124,8 @@ func (h *Host) free() bool {
 	return true
 }
 
-// hostTable has the hosts that this server of a cluster owns, with the agents that were not adopted yet.
+// hostTable holds the hosts that this server of a cluster owns, with the agents that were not
+// adopted yet.
 type hostTable struct {
 	s    *Sessions
 	wake chan struct{} // a link has ended
@@ -156,7 +160,7 @@ func (t *hostTable) machine(key string) string {
 	return ""
 }
 
-// look makes run look for hosts without an owner.
+// look wakes run to search for hosts without an owner.
 func (t *hostTable) look() {
 	select {
 	case t.wake <- struct{}{}:
@@ -172,8 +176,8 @@ func (t *hostTable) has(key string) bool {
 	return taken != nil && taken.host.owns(key) || t.s.opts.Host.owns(key)
 }
 
-// take returns the agent of a session that an earlier owner has left in a host, once; nil if there is none. known is false if this server
-// does not reach the host.
+// take returns the agent that an earlier owner of the session has left in a host, once; nil if
+// there is none. known is false if this server does not reach the host.
 func (t *hostTable) take(key, session string) (l *leftAgent, known bool) {
 	if !t.has(key) {
 		return nil, false
@@ -195,7 +199,7 @@ func (t *hostTable) add(h *Host, left map[string]*leftAgent) []string {
 	return slices.Collect(maps.Keys(left))
 }
 
-// cut closes the link to a host. Its agents run on.
+// cut closes the link to a host. Its agents continue.
 func (t *hostTable) cut(key string) {
 	t.mu.Lock()
 	taken := t.all[key]
@@ -218,13 +222,13 @@ func takenBy(taken *takenHost) *Host {
 	return taken.host
 }
 
-// close leaves the hosts of other servers. Their agents run on.
+// close closes the hosts that other servers have started. Their agents continue.
 func (t *hostTable) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, taken := range t.all {
 		if taken.host != t.s.opts.Host {
-			_ = taken.host.Close() // the agents need nothing
+			_ = taken.host.Close() // the agents run without it
 		}
 	}
 }
@@ -271,7 +275,8 @@ func (t *hostTable) release() {
 	}
 }
 
-// finished leaves a host of another server without agents, which ends by itself. It reports whether it did.
+// finished releases a host of another server that has no agents, and reports whether it did. The
+// host ends by itself.
 func (t *hostTable) finished(taken *takenHost) bool {
 	ctx, cancel := context.WithTimeout(t.s.ctx, t.s.opts.CallTimeout)
 	defer cancel()
@@ -294,28 +299,28 @@ func (t *hostTable) takeOver(ctx context.Context, dir string) {
 		return
 	}
 	if err != nil {
-		t.s.logger.Warn("a host without a server was not taken", "dir", dir, "err", err)
+		t.s.logger.Warn("a host without a server was not taken over", "dir", dir, "err", err)
 		return
 	}
 	left, err := h.left(ctx)
 	if err != nil {
-		t.s.logger.Warn("the agents of a host were not taken", "dir", dir, "err", err)
+		t.s.logger.Warn("the agents of a host were not taken over", "dir", dir, "err", err)
 		_ = h.Close() // the next look tries again
 		return
 	}
-	if h.running() == nil { // it has ended, and has left nothing
+	if h.running() == nil { // the host has ended and left no agents
 		err := opts.Leases.Forget(ctx, h.key)
 		t.s.logger.Info("a host has ended", "dir", dir, "err", err)
 		_ = h.Close() // there is no link
 		t.s.wg.Go(func() { t.adopt(ctx, h.key, nil) })
 		return
 	}
-	t.s.logger.Warn("a host without a server was taken", "dir", dir, "agents", len(left))
+	t.s.logger.Warn("took over a host without a server", "dir", dir, "agents", len(left))
 	ids := t.add(h, left)
 	t.s.wg.Go(func() { t.adopt(ctx, h.key, ids) })
 }
 
-// adopt adopts the agents of a host, and ends the time without a link of sessions that wait for the host.
+// adopt adopts the agents of a host, including those of sessions that wait for the host.
 func (t *hostTable) adopt(ctx context.Context, key string, ids []string) {
 	for _, a := range t.s.loaded() {
 		err := a.call(ctx, func() error {
@@ -374,7 +379,7 @@ const (
 	hostPoll = time.Second
 	// claimPause is the time between attempts to own a session of a dead server.
 	claimPause = 100 * time.Millisecond
-	// maxClaimTime limits the wait for its lease.
+	// maxClaimTime limits the wait for its lease to expire.
 	maxClaimTime = 2 * time.Minute
 )
 
@@ -426,8 +431,9 @@ func (s *Sessions) exists(ctx context.Context, id string) error {
 	return err
 }
 
-// Yield releases a session for the server that reaches its agent. It fails if this server reaches the agent too. Without a session it closes
-// the link of a machine that has joined another server since.
+// Yield releases a session so that the server that reaches its agent can own it. It fails if this
+// server reaches the agent too. Without a session it closes the link to a machine that has since
+// joined another server.
 func (s *Sessions) Yield(ctx context.Context, id, key string) error {
 	if name, ok := machineOf(key); ok && id == "" {
 		s.opts.Machines.cut(name)
@@ -441,7 +447,7 @@ func (s *Sessions) Yield(ctx context.Context, id, key string) error {
 	}
 	s.mu.Unlock()
 	if a == nil {
-		return nil // it is not owned, or is being loaded: the caller tries again
+		return nil // it has no owner here, or is being loaded: the caller retries
 	}
 	return a.call(ctx, func() error {
 		switch {
@@ -533,7 +539,7 @@ func (s *Sessions) elsewhere(ctx context.Context, a *actor) error {
 	if node != "" && node != s.opts.Owners.Node() {
 		return &ElsewhereFailure{FailureOf(errNotOwner()), node}
 	}
-	if t := s.hosts; t.leases() != nil && t.leases().Here()[key] != "" { // this server or another one here takes it
+	if t := s.hosts; t.leases() != nil && t.leases().Here()[key] != "" { // this server or another one on this machine takes the host
 		t.look()
 		return errNotOwner()
 	}

@@ -30,7 +30,8 @@ type Item struct {
 // Message returns the message of the log, without its envelope. It must not be modified.
 func (it Item) Message() []byte { return it.msg }
 
-// shared is an item encoded for sockets. It is encoded once, when the first viewer needs it.
+// shared is the encoded form of an item for sockets. It is encoded once, when the first viewer
+// needs it.
 type shared struct {
 	once  sync.Once
 	frame []byte
@@ -47,7 +48,7 @@ type hub struct {
 	bytes   int
 	seq     uint64        // of the newest durable message
 	sub     uint64        // of the newest delta after it
-	restart []Item        // brings a viewer at (seq, 0) to (seq, sub); nil until requested
+	restart []Item        // takes a viewer from (seq, 0) to (seq, sub); nil until requested
 	partial func() []Item // creates restart; called with mu held; nil while items has every delta after seq
 	changed chan struct{} // closed at the next change
 	viewers int
@@ -123,8 +124,8 @@ func (h *hub) close() {
 // fetched is the result for a viewer at a cursor.
 type fetched struct {
 	items  []Item
-	behind bool          // it has to read the log first
-	stale  bool          // it has to start again: its cursor is of another epoch
+	behind bool          // the viewer has to read the log first
+	stale  bool          // the viewer has to start again, because its cursor has another epoch
 	wait   chan struct{} // closed when there is a new item
 	closed bool
 }

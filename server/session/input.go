@@ -181,13 +181,13 @@ func (c *core) queueItems() []event.QueueItem {
 	return items
 }
 
-// queueEvent returns the change of the queue since the last event for viewers. The whole queue is
-// sent if no part of it is unchanged.
+// queueEvent returns an event with the changes of the queue since the last one for viewers. It
+// contains the whole queue if no part of the queue is unchanged.
 func (c *core) queueEvent() event.Event {
 	u := &event.QueueUpdated{Header: c.header("")}
 	told, now := c.told, c.queue()
 	c.told = now
-	var ids, follows []string // ids of the queue, and as the items alone leave it
+	var ids, follows []string // the ids in the queue, and their order if viewers only apply the items
 	added := map[string]bool{}
 	known := byID(told)
 	for _, in := range now {
@@ -233,18 +233,18 @@ func byID(all []input) map[string]input {
 	return m
 }
 
-// knowQueue stores the queue of a conversation as the queue that viewers know.
+// knowQueue records the queue of a conversation as the queue that viewers have.
 func (c *core) knowQueue(items []event.QueueItem) {
 	known := byID(c.Inputs)
 	c.told = nil
 	for _, item := range items {
-		in := known[item.ID] // the log has no other content of an input than the conversation
+		in := known[item.ID] // the conversation has the same content of an input as the log
 		in.ID, in.Priority, in.Status = item.ID, item.Priority, cmp.Or(inputStatus(item.Status), inputQueued)
 		c.told = append(c.told, in)
 	}
 }
 
-// unknown returns facts without the contents of inputs that the core has.
+// unknown returns the facts without the contents of inputs that the core already has.
 func (c *core) unknown(f *facts) *facts {
 	return f.without(func(in input) bool {
 		old, ok := c.input(in.ID)
@@ -252,7 +252,8 @@ func (c *core) unknown(f *facts) *facts {
 	})
 }
 
-// beside returns facts without the contents of inputs that an event has.
+// beside returns the facts for a record with this event, without the contents of inputs that are in
+// the event.
 func (f *facts) beside(ev event.Event) *facts {
 	items := itemsOf(ev)
 	return f.without(func(in input) bool {
@@ -275,7 +276,7 @@ func (f *facts) without(content func(input) bool) *facts {
 	return &g
 }
 
-// complete adds the contents that an event has of the inputs: the inverse of beside.
+// complete adds the contents that are in the event to the inputs. It is the inverse of beside.
 func (f *facts) complete(ev event.Event) {
 	if f == nil {
 		return
@@ -289,7 +290,7 @@ func (f *facts) complete(ev event.Event) {
 	}
 }
 
-// itemsOf returns the items that an event about the queue has.
+// itemsOf returns the queue items in an event.
 func itemsOf(ev event.Event) []event.QueueItem {
 	switch ev := ev.(type) {
 	case *event.QueueChanged:
@@ -400,7 +401,7 @@ func (c *core) first(in input) draft {
 	return c.queueDraft(&facts{Inputs: []input{in}, Order: order})
 }
 
-// urgent returns the input that is to become part of the running turn.
+// urgent returns the queued input that should become part of the running turn.
 func (c *core) urgent() (input, bool) {
 	i := slices.IndexFunc(c.Inputs, func(in input) bool { return in.Status == inputQueued && in.Priority == priorityNow })
 	if i < 0 || !c.State.busy() {

@@ -12,8 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// journal is the state of a session in its log: the core and the conversation, which are folds of
-// the log, and the drafts that are not yet written. It belongs to the loop.
+// journal is the state of a session as its log contains it: the core and the conversation, which
+// are folds of the log, and the drafts that are not written yet. It belongs to the loop.
 type journal struct {
 	*loop
 	log       Log
@@ -38,7 +38,7 @@ type journal struct {
 
 	batch   []pending // drafted and not yet written
 	blocked error     // the reason why the batch cannot be written
-	resumed bool      // the log accepts records again, and waiting inputs have not been checked
+	resumed bool      // the log accepts records again, but waiting inputs were not checked yet
 	missed  bool      // deltas arrived while it could not
 	carry   *facts    // facts for the next record
 	unsaved unsaved
@@ -56,7 +56,7 @@ func newJournal(l *loop, epoch string) *journal {
 	}
 }
 
-// setEpoch sets the epoch of the log. That of the session also depends on losses.
+// setEpoch sets the epoch of the log. The epoch of the session also depends on losses.
 func (j *journal) setEpoch(epoch string) {
 	j.logEpoch = epoch
 	j.hub.setEpoch(epochWith(epoch, j.srv.losses(j.id)))
@@ -65,7 +65,7 @@ func (j *journal) setEpoch(epoch string) {
 // pending is a drafted record.
 type pending struct {
 	rec record
-	ev  event.Event // folded when the record is written; nil for the first of two messages
+	ev  event.Event // applied to the conversation when the record is written; nil for the first of two messages
 	// queue is the whole queue that ev changes, nil for another event.
 	queue *told
 }
@@ -185,7 +185,7 @@ func orEmpty(f *facts) *facts {
 	return f
 }
 
-// merged adds carried facts to those of a record, which are newer.
+// merged adds the carried facts to those of a record, which are newer and take precedence.
 func merged(carried, own *facts) *facts {
 	if carried == nil {
 		if own != nil && own.empty() {
@@ -234,6 +234,6 @@ func (j *journal) commit(drafts ...draft) error {
 var errLost = errors.New("server: another server writes the log of this session")
 
 func (j *journal) agentID(ctx context.Context) (id string) {
-	_ = j.call(ctx, func() error { id = j.core.AgentID; return nil }) // without it there is no id
+	_ = j.call(ctx, func() error { id = j.core.AgentID; return nil }) // the id stays empty if the actor has ended
 	return id
 }

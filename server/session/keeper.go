@@ -27,13 +27,13 @@ func (h *Host) keeper(o host.AgentOptions, agent uint32, left map[string]*leftAg
 	return k
 }
 
-// key returns the host's name for a process. The number of the agent separates it from processes of earlier agents of
-// the session.
+// key returns the host's name for a process. It contains the number of the agent, because earlier
+// agents of the session can have processes of the same name.
 func (k *keeper) key(name string) string {
 	return fmt.Sprintf("%s/%d/%s", k.opts.Key, k.agent.Load(), name)
 }
 
-// keptKey splits a name that key has returned.
+// keptKey splits a name from key into its parts.
 func keptKey(key string) (session string, agent uint32, name string, ok bool) {
 	session, rest, ok := strings.Cut(key, "/")
 	number, name, more := strings.Cut(rest, "/")
@@ -72,15 +72,15 @@ func (k *keeper) Find(ctx context.Context, name string) (agent.Kept, error) {
 // keptProcess is a process of a keeper.
 type keptProcess struct{ *host.Process }
 
-// Discard drops output.
+// Discard discards the output of the process.
 func (p keptProcess) Discard(ctx context.Context, line uint64) error {
 	return p.Checkpoint(ctx, line, nil)
 }
 
-// Cut reports whether an earlier server dropped output.
+// Cut reports whether an earlier server has discarded output.
 func (p keptProcess) Cut() bool { return p.Agent().Checkpoint > 0 }
 
-// dropKept ends the processes that the agent still has at its keeper.
+// dropKept ends the processes of the agent that no one has used since.
 func (l *leftAgent) dropKept(ctx context.Context) (err error) {
 	for _, k := range l.kept {
 		err = errors.Join(err, k.end(ctx))

@@ -10,11 +10,12 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// largeMessage is the length from which the content of an input is not copied into its messages.
+// largeMessage is the length in bytes from which the content of an input is not copied into its
+// messages.
 const largeMessage = ringBytes
 
-// large returns the record of an event about an input with a large text, which shares the text with the event.
-// Viewers read such a message from the log.
+// large returns the record of an event whose input has a large text. The record shares the text
+// with the event. Viewers read such a message from the log.
 func (j *journal) large(now, head string, ev event.Event) (record, bool) {
 	short, text, ok := shortened(ev)
 	if !ok {
@@ -29,7 +30,7 @@ func (j *journal) large(now, head string, ev event.Event) (record, bool) {
 	}
 	start, end, found := bytes.Cut(lines[0], []byte(placeholder))
 	if !found || bytes.Contains(end, []byte(placeholder)) {
-		return record{}, false // the event has the text of the placeholder
+		return record{}, false // the text of the event equals the placeholder
 	}
 	return record{Time: now, line: start, middle: text, end: bytes.Clone(end), brief: bytes.Clone(lines[0][len(head):])}, true
 }
@@ -56,7 +57,7 @@ func quotes(quoted event.JSON, text string) bool {
 	return ok && rest == `"`
 }
 
-// piecesLog is a log that takes events in pieces.
+// piecesLog is a log that accepts an event in pieces.
 type piecesLog interface {
 	AppendPieces(ctx context.Context, expected uint64, events ...[][]byte) (uint64, error)
 }
@@ -76,10 +77,11 @@ func appendPieces(ctx context.Context, log Log, expected uint64, records [][][]b
 	return log.Append(ctx, expected, events...)
 }
 
-// placeholder is a JSON string for a large one.
+// placeholder is the JSON string that replaces a large one.
 const placeholder = `"\u001aparley large text\u001a"`
 
-// shortened returns an event with a placeholder for its only text, if that is large, and the text as JSON.
+// shortened replaces the only text of an event by a placeholder if it is large. It returns the
+// event, and the text as JSON.
 func shortened(ev event.Event) (short event.Event, text event.JSON, ok bool) {
 	switch ev := ev.(type) {
 	case *event.UserMessage:

@@ -83,8 +83,8 @@ func TestAppendPieces(t *testing.T) {
 	}
 }
 
-// TestHub_large checks that a viewer reads the log for a message that is only there, at each position, and that one that takes a
-// brief message does not.
+// TestHub_large checks, for each position, that a viewer reads a message from the log if only the
+// log has it, and that a viewer of brief messages does not.
 func TestHub_large(t *testing.T) {
 	h := newHub("s", "e", 0)
 	h.watch(1)

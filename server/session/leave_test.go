@@ -18,8 +18,8 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// A call to the agent that fails because the server leaves it with the host writes nothing: the next server has the prompt as sent and the
-// answer as given, and does the rest.
+// A call to the agent that fails because the server leaves the agent with the host writes nothing:
+// the next server finds the prompt as sent and the answer as given, and completes the call.
 func TestLeave_callFails(t *testing.T) {
 	for name, tt := range map[string]struct {
 		begin func(c *hostStage) // the call, which is held
@@ -75,8 +75,9 @@ func TestLeave_callFails(t *testing.T) {
 	}
 }
 
-// The streamed text of an agent is in the conversation of the next server and of the one after it, wherever the last record of the log is,
-// with and without the file of what viewers saw, which a power failure may have emptied.
+// The text that an agent streams before its server ends is in the conversation of the next two
+// servers, for each position of the last record in the log, and even if a power failure has emptied
+// the file of shown deltas.
 func TestLeave_streamed(t *testing.T) {
 	short.SkipQuick(t, "leaves a session at many places")
 	for name, tt := range map[string]struct {
@@ -160,7 +161,8 @@ func TestLeave_box(t *testing.T) {
 	}
 }
 
-// The lines of a second agent count from 1 again: it is taken over like the first, and every line of both is in the log once.
+// The lines of a second agent count from 1 again: it is adopted like the first one, and every line
+// of both is in the log once.
 func TestLeave_secondAgent(t *testing.T) {
 	c := newHostStage(t)
 	c.begin()
@@ -186,7 +188,8 @@ func TestLeave_secondAgent(t *testing.T) {
 	}
 }
 
-// The access of an agent to the model ends once, when its host has forgotten it, and not while it runs on without this server.
+// The access of an agent to the model ends once, when its host has forgotten the agent, and not
+// while the agent runs without this server.
 func TestLeave_access(t *testing.T) {
 	var mu sync.Mutex
 	granted, revoked := 0, 0
@@ -229,7 +232,8 @@ func TestLeave_access(t *testing.T) {
 	}
 }
 
-// An agent whose program cannot be run is an error of its start, and the session can go on with another.
+// If the program of an agent cannot be run, starting the agent returns an error, and the session
+// can continue with another agent.
 func TestHost_spawnFails(t *testing.T) {
 	c := newHostStage(t)
 	spawner := c.host.spawner(c.id, &agent.Options{})

@@ -19,7 +19,7 @@ type life struct {
 	*journal
 	provider agent.Provider
 	env      []string     // the environment of agents of its tenant
-	given    []string     // the environment that the agent was given
+	given    []string     // the environment with which the agent was started
 	spawner  *hostSpawner // started the agent under a host; nil without one
 	agent    *running     // nil while none runs
 	// capabilities are those of the last agent; nil before the first.
@@ -79,13 +79,13 @@ type running struct {
 	ended   chan struct{} // closed when the actor has seen the end
 
 	process *host.Process                   // of an agent that a running host keeps
-	forget  func(ctx context.Context) error // removes what a host keeps of it, after its end; nil without a host
-	gaveUp  int64                           // bytes of lines that the host keeps no longer
-	left    *leftAgent                      // an earlier server had the agent; nil otherwise
-	leaves  bool                            // the agent runs on without a link; set before ended is closed
+	forget  func(ctx context.Context) error // makes the host remove its data about the agent after its end; nil without a host
+	gaveUp  int64                           // bytes of lines that the host has discarded
+	left    *leftAgent                      // set if an earlier server started the agent
+	leaves  bool                            // the agent continues without a link; set before ended is closed
 
 	orphanMu sync.Mutex
-	orphan   []byte // the input that the host has for an agent without a server
+	orphan   []byte // the input that the host writes to an agent without a server
 }
 
 // batches yields the events of an agent, in groups by line if a host keeps the lines.
@@ -142,8 +142,8 @@ func (l *life) pump(r *running) {
 			return // its last events are not stored: the next server reads its lines
 		}
 		if err := r.forget(ctx); err != nil {
-			l.logger.Warn("the host has not forgotten an agent", "err", err)
-			return // it may run on, with another server
+			l.logger.Warn("the host did not remove an agent", "err", err)
+			return // the agent may still run, under another server
 		}
 		r.access.end()
 	case <-l.done: // the next server reads its lines
@@ -165,14 +165,14 @@ func (a *access) end() {
 	a.place()
 }
 
-// admit waits for a place and prepares an agent.
+// admit waits for a slot and prepares an agent.
 func (l *life) admit(ctx context.Context, opts *agent.Options) (*access, error) {
 	place, err := l.srv.admission.Acquire(ctx, l.core.Opened.By, 1)
 	if err != nil {
 		return nil, err
 	}
 	revoke, err := func() {}, error(nil)
-	if l.machine() == "" { // another one has its own keys and boxes
+	if l.machine() == "" { // another machine has its own keys and boxes
 		revoke, err = l.srv.opts.Prepare(l.id, l.provider, opts)
 	}
 	if err != nil {
@@ -182,7 +182,7 @@ func (l *life) admit(ctx context.Context, opts *agent.Options) (*access, error) 
 	return &access{sync.OnceFunc(place), sync.OnceFunc(revoke)}, nil
 }
 
-// open waits for a place and starts the agent.
+// open waits for a slot and starts the agent.
 func (l *life) open(ctx context.Context, resume string, spoken bool, opts agent.Options) (agent.Session, *access, error) {
 	admitted, err := l.admit(ctx, &opts)
 	if err != nil {
@@ -192,7 +192,7 @@ func (l *life) open(ctx context.Context, resume string, spoken bool, opts agent.
 	defer cancel()
 	session, kept, err := l.openUnder(ctx, resume, spoken, &opts)
 	for n := 1; err != nil && n < startTries && kept.lost() && ctx.Err() == nil; n++ {
-		session, kept, err = l.openUnder(ctx, resume, spoken, &opts) // over the next link; the agent of the lost one is ended then
+		session, kept, err = l.openUnder(ctx, resume, spoken, &opts) // over the next link, which ends the agent of the lost one
 	}
 	if err != nil {
 		admitted.end()
@@ -228,7 +228,8 @@ func (l *life) openUnder(ctx context.Context, resume string, spoken bool, opts *
 	return session, kept, err
 }
 
-// keeper returns the spawner of an agent that outlives the server, nil if it does not.
+// keeper returns the spawner for processes of an agent that survives the server, or nil for other
+// agents.
 func (l *life) keeper(resume string, opts *agent.Options) (*hostSpawner, error) {
 	if name := l.machine(); name != "" {
 		m := l.srv.opts.Machines.get(name)
@@ -261,8 +262,8 @@ func (l *life) fate(in input) agent.Delivery {
 	return d
 }
 
-// fateAt is fate for an agent that an earlier server has left, or nil. Each prompt is a line with the id of the input, so an input without a
-// line was not sent.
+// fateAt is like fate for an agent that an earlier server has left; l may be nil. Each prompt is a
+// line with the id of its input, so an input without a line was not sent.
 func (l *life) fateAt(left *leftAgent, in input) agent.Delivery {
 	if left != nil && left.wrote != nil && !left.wrote(in.ID) {
 		return agent.NotDelivered

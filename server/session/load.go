@@ -79,8 +79,8 @@ func (s *Sessions) recover(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// adoptLeft adopts the agents that were left in the host of this server of a cluster, in the background: another server may have the
-// sessions.
+// adoptLeft adopts the agents in the host of this server of a cluster. It runs in the background,
+// because other servers may own the sessions.
 func (s *Sessions) adoptLeft(left map[string]*leftAgent) {
 	h := s.opts.Host
 	if h.running() == nil {
@@ -112,7 +112,7 @@ func forEach(limit int, ids []string, do func(id string)) {
 	wg.Wait()
 }
 
-// unreadable lists a session whose log cannot be read.
+// unreadable lists a session with a log that cannot be read.
 func (s *Sessions) unreadable(id string, err error) {
 	s.logger.Error("a session cannot be read", "session", id, "err", err)
 	s.updated(id, "", api.SessionSummary{SessionID: id, State: string(Failed), Title: damagedTitle})
@@ -140,8 +140,9 @@ func (s *Sessions) recoverAll(ctx context.Context, ids []string) error {
 	return ctx.Err()
 }
 
-// recoverOne loads a session, writes the consequences of its server's death, and leaves it on disk. In a cluster it
-// leaves a session without consequences to its owner: otherwise every start of a server would grow the log by a record.
+// recoverOne loads a session, writes what follows from the death of its server, and unloads it. In
+// a cluster it leaves a session without such consequences to its owner, so that a start does not
+// add a record to every log.
 func (s *Sessions) recoverOne(ctx context.Context, id string) error {
 	if settled, err := s.settled(ctx, id); settled || err != nil {
 		return err
@@ -167,7 +168,8 @@ func (s *Sessions) recoverOne(ctx context.Context, id string) error {
 	return nil
 }
 
-// settled reports whether a session in a cluster needs no recovery, and lists it then.
+// settled reports whether a session in a cluster needs no recovery. It adds such a session to the
+// list.
 func (s *Sessions) settled(ctx context.Context, id string) (bool, error) {
 	if s.opts.Owners == nil {
 		return false, nil
@@ -218,7 +220,7 @@ func (s *Sessions) loadWith(ctx context.Context, id string, order func(*actor)) 
 		}
 		a.owner = owner
 		claims := a.claim()
-		first := claims && a.core.Host != 0 && a.hostKey() != "" // an agent is adopted once: no earlier owner may write afterwards
+		first := claims && a.core.Host != 0 && a.hostKey() != "" // an agent is adopted once, so no earlier owner may write after this
 		if first {
 			if err := a.claimed(); err != nil {
 				return a, err

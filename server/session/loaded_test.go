@@ -17,7 +17,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/budget"
 )
 
-// Whatever the state of a session is in the log, after a load its queue is held, its requests have expired, and no agent is started.
+// After a load, in whatever state the log leaves a session, its queue is held, its requests have
+// expired, and no agent is started.
 func TestRecovered_held(t *testing.T) {
 	short.SkipQuick(t, "starts many agents")
 	for _, state := range []State{Starting, Idle, Running, RequiresAction, Interrupted, Draining, Failed, Ended} {
@@ -66,7 +67,8 @@ func TestRecovered_held(t *testing.T) {
 	}
 }
 
-// An actor is unloaded if nothing needs it: not while it has an agent, records that are not written, a rate limit or budget to wait for, or a viewer.
+// An actor is unloaded if nothing needs it. An agent, unwritten records, a wait for a rate limit or
+// a budget, and a viewer each keep it in memory.
 func TestUnload(t *testing.T) {
 	later := Timestamp(time.Now().Add(time.Hour))
 	for name, tt := range map[string]struct {
@@ -111,12 +113,12 @@ func TestUnload(t *testing.T) {
 	}
 }
 
-// A start reads a session again if its remembered entry may not be all: its log has grown, viewers saw text that the log may lack, events were
-// lost, or its provider is gone. Otherwise it does not.
+// A start reads a session if its list entry may be outdated: its log has grown, viewers saw text
+// that the log may lack, events were lost, or its provider no longer exists. Otherwise it does not.
 func TestRecover_remembered(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(t *testing.T, id string, o *Options, st *endedStore)
-		want   string // a record of the start, or "" for none
+		want   string // of the start; "" for none
 	}{
 		"as it was": {func(*testing.T, string, *Options, *endedStore) {}, ""},
 		"text that viewers saw": {func(t *testing.T, id string, o *Options, st *endedStore) {
@@ -199,7 +201,7 @@ func TestRecover_remembered(t *testing.T) {
 	})
 }
 
-// unreadStore is a store with a log that is not to be read.
+// unreadStore is a store whose logs must not be read.
 type unreadStore struct {
 	*endedStore
 	id string

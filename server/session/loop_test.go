@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestLoop_ended checks that a call with an ended context never runs, though the loop is ready for it.
+// TestLoop_ended checks that a call with an ended context never runs, even if the loop is ready for
+// it.
 func TestLoop_ended(t *testing.T) {
 	s, _ := memSessions(t)
 	connected, err := created(t.Context(), s)
@@ -20,7 +21,7 @@ func TestLoop_ended(t *testing.T) {
 	defer release()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for range 200 { // a choice at random is seen
+	for range 200 { // a random choice would show
 		ran := false
 		err := a.call(ctx, func() error { ran = true; return nil })
 		if ran || !errors.Is(err, context.Canceled) {

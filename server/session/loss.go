@@ -12,8 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog"
 )
 
-// ReadAround yields the events of a log after a number. Lost events are one event without data, with the number of the
-// last of them.
+// ReadAround yields the events of a log after a number. A series of lost events is yielded as one
+// event without data, with the number of the last of them.
 func ReadAround(ctx context.Context, log Log, after uint64) iter.Seq2[eventlog.Event, error] {
 	return func(yield func(eventlog.Event, error) bool) {
 		for again := true; again; {
@@ -47,7 +47,7 @@ func (a *actor) readAround(ctx context.Context, after, told uint64) error {
 			return err
 		}
 		if err != nil {
-			a.logger.Warn("an event behind a loss is left out", "seq", ev.Seq, "err", err)
+			a.logger.Warn("an event after a loss was omitted", "seq", ev.Seq, "err", err)
 			a.seq = ev.Seq
 		}
 	}
@@ -71,8 +71,9 @@ func (a *actor) tellLoss() (told bool) {
 	return told
 }
 
-// epochWith returns the epoch of a session with lost events, given the epoch of its log. A loss that is found while the store is
-// open changes the epoch of the session and not yet that of the log.
+// epochWith returns the epoch of a session with lost events, given the epoch of its log. A loss
+// that is found while the store is open changes only the epoch of the session; the log gets a new
+// epoch later.
 func epochWith(epoch string, lost []eventlog.Damage) string {
 	if len(lost) == 0 {
 		return epoch

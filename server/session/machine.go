@@ -21,14 +21,14 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// Machines are the machines that have joined the server, by their names. They run agents of sessions that ask for one. Its methods may be
-// called from any goroutine.
+// Machines holds the machines that have joined the server, by name. They run the agents of sessions
+// that name them. Its methods may be called from any goroutine.
 type Machines struct {
 	epochs string // the data directory with the counter of epochs
 	opts   HostOptions
 	logger *slog.Logger
 	owners Owners // of a cluster; nil for a single server
-	// reached is called when a machine is reachable, with its agents in left.
+	// reached is called when a machine is reachable; left holds its agents.
 	reached func(ctx context.Context, m *machine)
 
 	mu   sync.Mutex
@@ -41,17 +41,18 @@ func NewMachines(dataDir string, opts HostOptions, logger *slog.Logger) *Machine
 	return &Machines{epochs: dataDir, opts: opts, logger: logger, all: map[string]*machine{}}
 }
 
-// machine is a machine that has joined, now or before. Machines.mu guards its fields.
+// machine is a machine that is or was joined. Machines.mu guards its fields.
 type machine struct {
 	host.Registration
 	all   *Machines
-	token string     // the id of the token with which it has joined first
+	token string     // the id of the token with which it joined first
 	link  *host.Link // nil while the machine is unreachable
 	since time.Time  // of the last change of link
 	left  map[string]*leftAgent
 }
 
-// LinkedPrefix begins the id of a machine that joins without a token, because the server links it. No token has such an id.
+// LinkedPrefix is the prefix of the id of a machine without a token, because the server connected
+// to it. No token has such an id.
 const LinkedPrefix = "link:"
 
 // maxMachines limits the machines, maxMachineName the bytes of a name.
@@ -128,14 +129,15 @@ func beat(link *host.Link) {
 	}
 }
 
-// own returns the epoch of a new link to a machine. In a cluster this server becomes the owner of the machine until release is called. A
-// machine that has dialed has left its earlier server; one that servers dial stays with the first.
+// own returns the epoch for a new link to a machine. In a cluster it makes this server the owner of
+// the machine until release is called: a machine that connects to this server has left the earlier
+// one, and a machine that servers connect to stays with the first.
 func (ms *Machines) own(ctx context.Context, name string, dialed bool) (epoch uint64, release func(), err error) {
 	if ms.owners == nil {
 		epoch, err = host.NextEpoch(ms.epochs)
 		return epoch, func() {}, err
 	}
-	ms.cut(name) // the connection before has the lease
+	ms.cut(name) // the previous connection holds the lease
 	key := machineKey(name)
 	for {
 		o, err := ms.owners.Own(ctx, key)
@@ -147,7 +149,7 @@ func (ms *Machines) own(ctx context.Context, name string, dialed bool) (epoch ui
 		}
 		if owner, err := ms.owners.Owner(ctx, key); err == nil && owner != "" && !dialed {
 			if err := ms.owners.Yield(ctx, owner, "", key); err != nil {
-				ms.logger.Debug("the server that a machine has left does not answer", "machine", name, "owner", owner, "err", err)
+				ms.logger.Debug("the previous server of a machine does not answer", "machine", name, "owner", owner, "err", err)
 			}
 		}
 		select {
@@ -158,7 +160,8 @@ func (ms *Machines) own(ctx context.Context, name string, dialed bool) (epoch ui
 	}
 }
 
-// machineKey returns the name of the lease of a machine, machineOf its inverse. Names of leases have no dots.
+// machineKey returns the name of a machine's lease; machineOf is its inverse. Names of leases have
+// no dots.
 func machineKey(name string) string {
 	return machinePrefix + strings.NewReplacer("_", "__", ".", "_d").Replace(name)
 }
@@ -184,7 +187,7 @@ func (ms *Machines) cut(name string) {
 	}
 }
 
-// connected makes a machine reachable over a link.
+// connected makes a machine reachable with a link.
 func (ms *Machines) connected(ctx context.Context, r host.Registration, link *host.Link, token string) (*machine, error) {
 	agents, err := link.Agents(ctx)
 	if err != nil {
@@ -199,7 +202,7 @@ func (ms *Machines) connected(ctx context.Context, r host.Registration, link *ho
 		}
 		l.drop = l.end
 		if old := left[a.Key]; old != nil {
-			_ = old.drop(ctx) // the newest counts; this one is listed again with the next connection
+			_ = old.drop(ctx) // the newest link counts; the next connection lists this agent again
 		}
 		left[a.Key] = l
 	}
@@ -210,7 +213,7 @@ func (ms *Machines) connected(ctx context.Context, r host.Registration, link *ho
 	return m, nil
 }
 
-// replace sets the link of a machine and returns the one before.
+// replace sets the link of a machine and returns the previous one.
 func (ms *Machines) replace(r host.Registration, link *host.Link, left map[string]*leftAgent, token string) (m *machine, old *host.Link) {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
@@ -224,7 +227,7 @@ func (ms *Machines) replace(r host.Registration, link *host.Link, left map[strin
 	return m, old
 }
 
-// disconnected makes a machine unreachable, unless it has another link by now.
+// disconnected makes a machine unreachable, unless it has a newer link.
 func (ms *Machines) disconnected(m *machine, link *host.Link) {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
@@ -233,7 +236,7 @@ func (ms *Machines) disconnected(m *machine, link *host.Link) {
 	}
 }
 
-// leave closes all links; the agents run on.
+// leave closes all links and leaves the agents running.
 func (ms *Machines) leave() {
 	if ms == nil {
 		return
@@ -277,7 +280,7 @@ func (ms *Machines) List() []api.Machine {
 	return list
 }
 
-// Find returns a machine that can run agents now.
+// Find returns the description of a machine, or an error if the machine is unreachable.
 func (ms *Machines) Find(name string) (api.Machine, error) {
 	m := ms.get(name)
 	if m == nil {
@@ -291,7 +294,7 @@ func (ms *Machines) Find(name string) (api.Machine, error) {
 	return m.describe(), nil
 }
 
-// describe describes the machine to clients. The caller holds mu.
+// describe returns the description of the machine for clients. The caller holds mu.
 func (m *machine) describe() api.Machine {
 	state := api.MachineReachable
 	if m.link == nil {
@@ -299,13 +302,13 @@ func (m *machine) describe() api.Machine {
 	}
 	token := m.token
 	if strings.HasPrefix(token, LinkedPrefix) {
-		token = "" // there is none to revoke
+		token = "" // such an id cannot be revoked
 	}
 	return api.Machine{Name: m.Name, State: state, Since: Timestamp(m.since), System: m.System, Labels: m.Labels, Agents: append([]string{}, m.Agents...),
 		Directories: append([]string{}, m.Dirs...), Slots: int64(m.Slots), MaxMode: m.MaxMode, Box: m.Box, Token: token}
 }
 
-// reach returns the link to a machine.
+// reach returns the link to the machine, or an error if there is none.
 func (m *machine) reach() (*host.Link, error) {
 	m.all.mu.Lock()
 	defer m.all.mu.Unlock()
@@ -315,13 +318,13 @@ func (m *machine) reach() (*host.Link, error) {
 	return m.link, nil
 }
 
-// unreachable is the failure of calls to an agent of a machine without a link.
+// unreachable returns the failure of calls to agents of a machine without a link.
 func unreachable(name string, since time.Time) error {
 	return Fail(api.NotConnected, "machine %q is unreachable since %s; its agents run on", name, Timestamp(since))
 }
 
-// take returns the agent of a session that an earlier owner has left on the machine, once; nil if there is none. known is false while the
-// machine is unreachable.
+// take returns the agent that an earlier owner of the session has left on the machine, once; nil if
+// there is none. known is false if the machine is unreachable.
 func (m *machine) take(session string) (l *leftAgent, known bool) {
 	if m == nil {
 		return nil, false
@@ -367,7 +370,7 @@ func (m *machine) spawner(session, provider, resume string, opts *agent.Options)
 	return s, nil
 }
 
-// place returns the files and the history of a machine that has joined.
+// place returns access to the files and the history of a machine.
 func (ms *Machines) place(name string) (place.Place, error) {
 	m := ms.get(name)
 	if m == nil {
@@ -376,7 +379,7 @@ func (ms *Machines) place(name string) (place.Place, error) {
 	return place.Remote{Call: m.call, Dial: m.dial}, nil
 }
 
-// call calls a method of the machine.
+// call calls a method on the machine.
 func (m *machine) call(ctx context.Context, method string, params json.RawMessage) ([]byte, error) {
 	link, err := m.reach()
 	if err != nil {
@@ -392,7 +395,7 @@ func (m *machine) call(ctx context.Context, method string, params json.RawMessag
 	return text, err
 }
 
-// dial connects to something on the machine.
+// dial opens a connection to an address on the machine.
 func (m *machine) dial(ctx context.Context, method string, params json.RawMessage) (net.Conn, error) {
 	link, err := m.reach()
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// catPolicy is the policy of a machine whose agents repeat their lines.
+// catPolicy is the policy of a machine on which agents repeat their lines.
 type catPolicy struct{ refuse error }
 
 func (p catPolicy) Start(_ context.Context, l host.Launch, start func(spawn.Command) error) error {
@@ -34,7 +34,7 @@ func (p catPolicy) Start(_ context.Context, l host.Launch, start func(spawn.Comm
 
 func (catPolicy) Line(_ string, line []byte) ([]byte, error) { return line, nil }
 
-// machineStage is servers, one after another, with a machine that joins them.
+// machineStage runs servers, one after another, with a machine that joins them.
 type machineStage struct {
 	*hostStage
 	machines *Machines
@@ -43,7 +43,7 @@ type machineStage struct {
 	served   chan struct{} // closed when that connection has ended at the server
 }
 
-// newMachineStage runs the host of the machine m1, and the first server, which it has joined.
+// newMachineStage runs the host of machine m1 and the first server, and joins them.
 func newMachineStage(t *testing.T) *machineStage {
 	t.Helper()
 	c := &machineStage{hostStage: newHostOnly(t)}
@@ -142,7 +142,7 @@ func (c *machineStage) isAway(want bool) {
 	})
 }
 
-// beginThere creates the session on the machine and begins a turn.
+// beginThere creates a session on the machine and begins a turn.
 func (c *machineStage) beginThere() {
 	c.Helper()
 	if err := c.server.Create(c.Context(), c.id, Opened{Params: api.ConnectParams{CWD: "/d", Machine: "m1"}}); err != nil {
@@ -155,7 +155,7 @@ func (c *machineStage) beginThere() {
 	c.has("the prompt", `"status":"delivered"`)
 }
 
-// end ends the turn and checks that nothing was lost or doubled.
+// end ends the turn and checks that no event was lost or duplicated.
 func (c *machineStage) end(texts ...string) {
 	c.Helper()
 	if _, err := Of[Agents](c.server).Interrupt(c.Context(), api.SessionRef{SessionID: c.id}); err != nil {
@@ -169,7 +169,8 @@ func (c *machineStage) end(texts ...string) {
 	}
 }
 
-// A cut of the link in mid turn loses and doubles nothing: the agent runs on, and the session continues when the machine is back.
+// A link that breaks during a turn loses and duplicates no event: the agent continues, and so does
+// the session when the machine is back.
 func TestMachine_cut(t *testing.T) {
 	short.SkipQuick(t, "starts many agents")
 	for name, prepare := range map[string]func(c *machineStage){
@@ -280,7 +281,7 @@ func TestMachine_agentExited(t *testing.T) {
 	if err := p.Forget(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the older one is not even offered
+	for range 2 { // the older one is not offered
 		if _, err := h.running().SpawnAgent(t.Context(), spawn.Command{Path: "/bin/cat", Dir: "/"}, host.AgentOptions{Key: "claude/" + Prefix + "nobody"}); err != nil {
 			t.Fatal(err)
 		}
@@ -301,7 +302,8 @@ func TestMachine_agentExited(t *testing.T) {
 	})
 }
 
-// A machine that refuses to start an agent gives the reason, and a name belongs to the token that used it first.
+// If a machine refuses to start an agent, the caller gets the reason. A name belongs to the token
+// that used it first.
 func TestMachine_refuses(t *testing.T) {
 	c := newMachineStage(t)
 	c.link.Close()
@@ -330,7 +332,7 @@ func TestMachine_refuses(t *testing.T) {
 	}
 }
 
-// If a call detects the end of the link before the loop does, the agent stays with the machine.
+// If a call notices the end of the link before the loop, the agent stays with the machine.
 func TestMachine_unnoticed(t *testing.T) {
 	c := newMachineStage(t)
 	c.beginThere()
@@ -405,7 +407,7 @@ func TestMachines_noLink(t *testing.T) {
 	valid := host.Registration{Version: host.Version, Name: "m1"}
 	for name, tt := range map[string]struct {
 		epochs string
-		before func(t *testing.T, conn net.Conn) // after it the machine hangs up
+		before func(t *testing.T, conn net.Conn) // after it the machine disconnects
 	}{
 		"no registration": {dir, func(t *testing.T, conn net.Conn) {}},
 		"refused": {dir, func(t *testing.T, conn net.Conn) {
@@ -452,7 +454,7 @@ func TestMachines_noLink(t *testing.T) {
 	}
 }
 
-// Ending an agent that was left behind returns the error of the first failed step.
+// Ending an agent that an earlier server has left returns the error of the first step that fails.
 func TestLeftAgent_end(t *testing.T) {
 	c := newHostStage(t)
 	c.begin()

@@ -21,7 +21,7 @@ type nodes struct {
 	all    map[string]*node
 	leases map[string]*lease // by session
 	epoch  uint64
-	down   error // of the calls about owners
+	down   error // returned by calls about owners
 }
 
 // node is a server of a cluster.
@@ -188,7 +188,7 @@ func (n *node) delivered(t *testing.T, id string) {
 	})
 }
 
-// follows returns how many sessions a server follows.
+// follows returns the number of sessions that a server follows.
 func (n *node) follows() int {
 	n.followers.mu.Lock()
 	defer n.followers.mu.Unlock()
@@ -277,8 +277,8 @@ func TestNodes_follow(t *testing.T) {
 	soon(t, "the follower ends", func() bool { return b.follows() == 0 })
 }
 
-// TestNodes_lost checks a session whose owner is lost: another server finds it, takes it over and repairs it, and the earlier owner writes
-// nothing any more.
+// TestNodes_lost checks that a session whose owner has failed is found, taken over and repaired by
+// another server, and that the earlier owner no longer writes.
 func TestNodes_lost(t *testing.T) {
 	c := newNodes(t, "a", "b")
 	a, b := c.all["a"], c.all["b"]
@@ -330,7 +330,7 @@ func TestNodes_lost(t *testing.T) {
 	if _, err := b.Take(t.Context(), "s-none"); !IsMissing(err) || b.Exists("s-none") {
 		t.Errorf("taking a session that does not exist: %v, listed %t", err, b.Exists("s-none"))
 	}
-	// One that has changed since its entry was sent, although it was idle then.
+	// A session that has changed since its entry was sent, although it was idle then.
 	c.expire("s-2")
 	soon(t, "the earlier owner gives up", func() bool { return !a.Owns("s-2") })
 	listed := func(less uint64) {
@@ -370,7 +370,8 @@ func TestNodes_deleted(t *testing.T) {
 	}
 }
 
-// TestNodes_hidden checks that a follower shows a session to nobody of another tenant, and that it ends when its last caller was refused.
+// TestNodes_hidden checks that a follower shows a session to no other tenant, and that it ends when
+// its last caller was refused.
 func TestNodes_hidden(t *testing.T) {
 	c := newNodes(t, "a", "b")
 	a, b := c.all["a"], c.all["b"]
@@ -398,7 +399,8 @@ func TestNodes_hidden(t *testing.T) {
 	}
 }
 
-// TestNodes_badRecord checks that a follower that cannot read a message ends, and its viewer with it.
+// TestNodes_badRecord checks that a follower that cannot read a message ends together with its
+// viewer.
 func TestNodes_badRecord(t *testing.T) {
 	c := newNodes(t, "a", "b")
 	a, b := c.all["a"], c.all["b"]

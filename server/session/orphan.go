@@ -11,7 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/host"
 )
 
-// leaveInput gives the host the input that interrupts the agent's turn when the orphan timeout expires. It may be called from any goroutine.
+// leaveInput gives the host the input that interrupts the agent's turn at the orphan timeout. It
+// may be called from any goroutine.
 func (a *actor) leaveInput(ctx context.Context, r *running, h agent.Hosted) {
 	r.orphanMu.Lock()
 	defer r.orphanMu.Unlock()
@@ -22,7 +23,7 @@ func (a *actor) leaveInput(ctx context.Context, r *running, h agent.Hosted) {
 	ctx, cancel := context.WithTimeout(ctx, a.srv.opts.CallTimeout)
 	defer cancel()
 	if err := r.process.SetOrphan(ctx, host.AgentOptions{OrphanTimeout: r.process.Agent().OrphanTimeout, OrphanInput: input}); err != nil {
-		a.logger.Debug("the host has no input for an agent without a server", "err", err) // it ends the agent in any case
+		a.logger.Debug("the host has no input for an agent without a server", "err", err) // the host ends the agent in any case
 		return
 	}
 	r.orphan = input

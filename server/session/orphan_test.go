@@ -9,7 +9,8 @@ import (
 	"github.com/seed7221b0f9/parley/host"
 )
 
-// A session reports that the host has ended its agent because no server came, and no other end of the agent.
+// A session reports that the host has ended its agent because of the orphan timeout, and does not
+// report that for any other end.
 func TestOrphaned(t *testing.T) {
 	ended := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for name, tt := range map[string]struct {

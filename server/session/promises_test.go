@@ -49,7 +49,8 @@ func TestHeld_end(t *testing.T) {
 	}
 }
 
-// TestStart_abandoned checks that an agent that has started after the end of its session is closed, and that its place is free again.
+// TestStart_abandoned checks that an agent that starts after the end of its session is closed, and
+// that its slot is released.
 func TestStart_abandoned(t *testing.T) {
 	c := newStage(t, Opened{})
 	starting, started := make(chan struct{}), make(chan struct{})
@@ -87,7 +88,8 @@ func (p lateProvider) Open(context.Context, agent.Options) (agent.Session, error
 	return p.late, nil
 }
 
-// TestLost_listed checks that a session that another server has taken over is listed so at once, and writes nothing any more.
+// TestLost_listed checks that the list shows immediately that another server has taken over a
+// session, and that this server no longer writes.
 func TestLost_listed(t *testing.T) {
 	c := newStage(t, Opened{})
 	c.connect()
@@ -110,7 +112,8 @@ func TestLost_listed(t *testing.T) {
 	}
 }
 
-// TestLearn checks which list entries of other servers count: newer ones, of sessions that this server has not in memory.
+// TestLearn checks which list entries of other servers are accepted: newer ones, of sessions that
+// this server does not have in memory.
 func TestLearn(t *testing.T) {
 	s, _ := memSessions(t)
 	entryOf := func(id, title string, seq uint64) []byte {
@@ -154,7 +157,8 @@ func TestLearn(t *testing.T) {
 	delete(s.entries, "s-x")
 }
 
-// TestJoined checks that consecutive deltas of one block are one message with the place of the last, and that no other messages are joined.
+// TestJoined checks that consecutive deltas of one block are joined to one message with the
+// position of the last, and that no other messages are joined.
 func TestJoined(t *testing.T) {
 	h := event.Header{MessageID: "m", Provider: "p"}
 	encoder := event.NewEncoder("00000000", 0, event.CapabilityOutputDelta)
@@ -217,7 +221,8 @@ func TestEncode_large(t *testing.T) {
 	}
 }
 
-// TestSeen_messages checks that a line is known by each of the places in which a conversation can have it.
+// TestSeen_messages checks that a line is recognized by each uuid under which a conversation can
+// contain it.
 func TestSeen_messages(t *testing.T) {
 	conv := &event.Conversation{
 		Turns: []*event.Turn{{}, {Start: &event.TurnStart{PromptID: "turn"}}},
@@ -358,7 +363,8 @@ func TestTitle_prompt(t *testing.T) {
 	})
 }
 
-// TestWatchAfter checks where a viewer of a turn can start, and that a refused one leaves no use of the session.
+// TestWatchAfter checks the positions at which a viewer of a turn can start, and that a refused
+// viewer does not keep the session in use.
 func TestWatchAfter(t *testing.T) {
 	c := newStage(t, Opened{})
 	c.connect()
@@ -419,7 +425,8 @@ func TestWatchAfter(t *testing.T) {
 	}
 }
 
-// TestFailureOf checks the reason of every named error, and that the text of an unknown one stays on the server.
+// TestFailureOf checks the reason of every named error, and that the text of an unknown error is
+// not sent to clients.
 func TestFailureOf(t *testing.T) {
 	for _, r := range reasons {
 		if f := FailureOf(fmt.Errorf("secret: %w", r.err)); f.Reason != r.reason || !strings.Contains(f.Message, "secret") {

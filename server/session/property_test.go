@@ -366,7 +366,8 @@ func TestSnapshotAndTail(t *testing.T) {
 	}
 }
 
-// TestSnapshot_trims checks that deltas are freed once a snapshot includes their messages.
+// TestSnapshot_trims checks that deltas are removed from the log once a snapshot includes their
+// messages.
 func TestSnapshot_trims(t *testing.T) {
 	s, st := memSessions(t)
 	id := Prefix + random.Hex(4)

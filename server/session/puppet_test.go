@@ -31,8 +31,8 @@ func asText(v any) string {
 	return string(data)
 }
 
-// puppet is an agent with every optional feature. Each call is recorded, and returns values that occur nowhere else or the error of
-// the test.
+// puppet is an agent with every optional feature. It records each call, and returns distinct
+// values, or the error that the test has set.
 type puppet struct{ bare }
 
 // bare is an agent without optional features.
@@ -155,7 +155,7 @@ func (b bare) Answer(ctx context.Context, id string, a agent.Answer) error {
 const notOpen = "not open"
 
 func (b bare) Close() error {
-	defer b.once.Do(func() { close(b.closed) }) // after the record: whoever sees the end finds it
+	defer b.once.Do(func() { close(b.closed) }) // last, so that a waiter finds the record
 	return b.called("Close")
 }
 
@@ -344,7 +344,7 @@ func (p *puppets) Follow(ctx context.Context, id string) iter.Seq2[event.Event, 
 
 func (p *puppets) History() agent.History { return puppetHistory{p: p} }
 
-// puppetHistory has the past of every agent.
+// puppetHistory is the history of every puppet.
 type puppetHistory struct {
 	agent.History
 	p *puppets
@@ -591,7 +591,7 @@ func (c *stage) connect() *puppet {
 // turn begins a turn and waits until the agent has confirmed its prompt.
 func (c *stage) turn(text string) (id string) {
 	c.Helper()
-	r, err := c.Query(context.Background(), c.id, "", event.Quote(text), "now", "by") // also behind held prompts
+	r, err := c.Query(context.Background(), c.id, "", event.Quote(text), "now", "by") // also if prompts are held
 	if err != nil {
 		c.Fatal(err)
 	}

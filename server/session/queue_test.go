@@ -370,7 +370,8 @@ func TestQueue_lost(t *testing.T) {
 // mustJSON returns a text as the content of an input.
 func mustJSON(text string) event.JSON { return event.Quote(text) }
 
-// A prompt that is sent now during a turn reaches the agent at once, before those that wait, and as part of the turn.
+// A prompt that SendNow sends during a turn reaches the agent at once, before the waiting ones, as
+// part of the turn.
 func TestSendNow_busy(t *testing.T) {
 	c := newStage(t, Opened{Params: api.ConnectParams{CWD: "/d"}})
 	p := c.connect()
@@ -400,7 +401,7 @@ func TestSendNow_busy(t *testing.T) {
 	}
 }
 
-// A prompt for the running turn waits while another one is being sent, and then becomes part of the turn.
+// A prompt for the running turn waits while another one is being sent, and then joins the turn.
 func TestNow_sending(t *testing.T) {
 	for name, send := range map[string]func(c *stage) error{
 		"query": func(c *stage) error {

@@ -18,7 +18,8 @@ type countedContext struct {
 
 func (c *countedContext) Done() <-chan struct{} { return c.done }
 
-// AfterFunc is called by package context for each context that depends on c. The result is called when that one ends.
+// AfterFunc is called by package context for each context that depends on c. The returned function
+// is called when that context ends.
 func (c *countedContext) AfterFunc(func()) (stop func() bool) {
 	c.children.Add(1)
 	return func() bool { c.children.Add(-1); return true }

@@ -34,10 +34,10 @@ type record struct {
 	brief  []byte // the message with a placeholder for the middle
 }
 
-// isLarge reports whether the message is in pieces.
+// isLarge reports whether the message is stored in pieces.
 func (r record) isLarge() bool { return r.middle != "" }
 
-// pieces returns the record as the log holds it, in pieces.
+// pieces returns the encoded record in pieces.
 func (r record) pieces() ([][]byte, error) {
 	if !r.isLarge() {
 		data, err := r.encode()
@@ -45,7 +45,7 @@ func (r record) pieces() ([][]byte, error) {
 	}
 	facts, err := r.facts()
 	end := append(append(slices.Clip(r.end), facts...), '}')
-	return [][]byte{r.line, unsafe.Slice(unsafe.StringData(string(r.middle)), len(r.middle)), end}, err // the log only reads
+	return [][]byte{r.line, unsafe.Slice(unsafe.StringData(string(r.middle)), len(r.middle)), end}, err // the log does not write to it
 }
 
 // size returns the length of the message.
@@ -80,7 +80,7 @@ type facts struct {
 	Host       *uint32     `json:"host,omitempty"`     // the number of the agent at its host; 0 is none
 	HostIn     string      `json:"host_in,omitempty"`  // in a cluster: the key of the host of the agent with this number
 	Box        *api.Box    `json:"box,omitempty"`      // of the agent with this number
-	Line       uint64      `json:"line,omitempty"`     // the last line of the agent that the record and those before account for
+	Line       uint64      `json:"line,omitempty"`     // the last line of the agent that this record or an earlier one includes
 	Resolved   string      `json:"resolved,omitempty"` // a request that is closed
 	Key        *accepted   `json:"key,omitempty"`
 	Title      string      `json:"title,omitempty"`
@@ -92,7 +92,7 @@ type facts struct {
 	Archived   *bool       `json:"archived,omitempty"`
 	InTerminal *bool       `json:"away,omitempty"` // another process may have written to the agent's session
 	Pid        int         `json:"pid,omitempty"`
-	Limited    *string     `json:"limited,omitempty"` // until when a rate limit holds; empty is none
+	Limited    *string     `json:"limited,omitempty"` // the time until which a rate limit applies; "" for none
 
 	Memory *memory `json:"memory,omitempty"`
 
@@ -118,12 +118,12 @@ type Opened struct {
 	Dir      string            `json:"dir"`
 	Params   api.ConnectParams `json:"params"`
 	By       string            `json:"by,omitempty"`    // the token that created it
-	Token    string            `json:"token,omitempty"` // who pays: see principal.account
+	Token    string            `json:"token,omitempty"` // who pays; see principal.account
 	Tenant   string            `json:"tenant,omitempty"`
-	Parents  []string          `json:"parents,omitempty"` // the sessions whose agents started it, the first first
-	// Unchosen is set if nobody chose the permission mode in Params.
+	Parents  []string          `json:"parents,omitempty"` // the sessions whose agents started it, the outermost first
+	// Unchosen is set if the permission mode in Params is a default that no one has chosen.
 	Unchosen bool `json:"mode_unchosen,omitempty"`
-	// Secret is set if the secrets file has a part of Params.
+	// Secret is set if the secrets file contains a part of Params.
 	Secret bool `json:"secret,omitempty"`
 }
 
@@ -136,7 +136,8 @@ type accepted struct {
 	Value  string `json:"value,omitempty"` // further result: a commit, a comment
 }
 
-// encode returns the record in the form of the log. It shares the memory of a line, which may be large.
+// encode returns the record in the form of the log. It shares the memory of line, which may be
+// large.
 func (r record) encode() ([]byte, error) {
 	facts, err := r.facts()
 	if err != nil {
@@ -175,10 +176,10 @@ func decodeRecord(data []byte) (record, error) {
 	return record{Time: r.Time, Msg: json.RawMessage(r.Msg), Facts: r.Facts}, nil
 }
 
-// inPlace is a JSON value in the memory from which it was decoded.
+// inPlace is a JSON value that shares the memory of the text from which it was decoded.
 type inPlace []byte
 
-// UnmarshalJSON keeps data.
+// UnmarshalJSON stores data without copying it.
 func (s *inPlace) UnmarshalJSON(data []byte) error {
 	*s = data[:len(data):len(data)]
 	return nil

@@ -13,14 +13,16 @@ import (
 // again and adopts them. If the host has died, their last lines are read from its files, and the sessions are interrupted.
 
 const (
-	// relinkFirst is the wait after the first failed attempt to connect again, relinkMost the longest one.
+	// relinkFirst is the wait after the first failed attempt to connect again; relinkMost is the
+	// longest wait.
 	relinkFirst = 100 * time.Millisecond
 	relinkMost  = 5 * time.Second
-	// relinkTime limits one attempt, with the start of a host.
+	// relinkTime limits one attempt, including the start of a host.
 	relinkTime = time.Minute
 )
 
-// keepHost replaces a link to the host that has ended, until ctx ends, the host is closed, or another server owns it.
+// keepHost replaces a lost link to the host, until ctx ends, the host is closed, or another server
+// owns it.
 func (s *Sessions) keepHost(ctx context.Context) {
 	h := s.opts.Host
 	for h.awaitLost(ctx) {
@@ -56,12 +58,12 @@ func (s *Sessions) hostBack(ctx context.Context, relinks int) {
 			s.logger.Warn("the agent of a session was not taken over", "session", id, "err", err)
 		}
 	})
-	for _, l := range s.opts.Host.takeRest(relinks) { // of sessions that have ended their agents meanwhile
+	for _, l := range s.opts.Host.takeRest(relinks) { // their sessions have since ended them
 		s.opts.Host.discard(ctx, l)
 	}
 }
 
-// watch makes relink the only one to replace a link that has ended.
+// watch makes relink the only function that replaces a lost link.
 func (h *Host) watch() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -118,7 +120,8 @@ func (h *Host) relink(ctx context.Context) (int, error) {
 		}
 		return 0, err
 	}
-	// Nobody starts an agent over the link before its agents are listed: the list has only those to take back.
+	// Set both together, so that no agent is started over the link before the list is complete: the
+	// list contains only agents to adopt.
 	h.link, h.back = link, left
 	h.relinks++
 	h.change()
@@ -152,7 +155,8 @@ func (h *Host) dialNext(ctx context.Context) (*host.Link, error) {
 	return host.Dial(ctx, h.dir, epoch)
 }
 
-// takeBack returns the agent of a session that relink has found, once; nil if there is none. known is false while the host is unreachable.
+// takeBack returns the agent of a session that relink has found, once; nil if there is none. known
+// is false if the host is unreachable.
 func (h *Host) takeBack(session string) (l *leftAgent, known bool) {
 	if h == nil {
 		return nil, true
@@ -167,7 +171,7 @@ func (h *Host) takeBack(session string) (l *leftAgent, known bool) {
 	return l, true
 }
 
-// takeRest returns the agents that no session has taken back, unless there is a later link.
+// takeRest returns the agents that no session has taken, or nil if there is a newer link.
 func (h *Host) takeRest(relinks int) (rest []*leftAgent) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

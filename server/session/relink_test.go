@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// cut ends the link to the host, as a host does that drops a server, and waits until the agent is adopted again.
+// cut closes the link to the host as a host closes it, and waits until the agent is adopted again.
 func (c *hostStage) cut() {
 	c.Helper()
 	c.puppets.calls.take()

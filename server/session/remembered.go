@@ -14,9 +14,10 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// remembered is a file with the list entry of each session, so that a start reads only the sessions that have changed since, or that a
-// dead server left unfinished. A line has the CRC-32C of the rest and a [listed]; of several lines of a session the last one counts. It
-// is not synced: a session without a line is read.
+// remembered is a file with the list entry of each session, so that a start reads only the logs of
+// sessions that have changed or that a dead server has left unfinished. Each line has the CRC-32C
+// of the rest, and a [listed]; the last line of a session counts. The file is not synced, because a
+// session without a line is read from its log.
 type remembered struct {
 	path       string
 	generation string // of the store
@@ -73,7 +74,7 @@ func (r *remembered) take(id string, line []byte) {
 	r.lines[id] = line
 }
 
-// keep drops the sessions that are not in the store, and starts a file with the others.
+// keep drops the sessions that are not in the store, and rewrites the file.
 func (r *remembered) keep(ends map[string]uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -168,8 +168,8 @@ func isObject(j event.JSON) bool {
 	return json.Unmarshal([]byte(j), &m) == nil && len(m) > 0
 }
 
-// closeRequests closes the open requests, because the turn or the agent that asked has ended. It is
-// never an allow. A question of the server stays.
+// closeRequests closes the open requests, because the turn or the agent that asked has ended. It
+// never allows one. It keeps a question of the server.
 func (c *core) closeRequests(behavior string) []draft {
 	var drafts []draft
 	for _, r := range c.Requests {

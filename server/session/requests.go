@@ -14,8 +14,9 @@ import (
 // Requests are the calls about open requests of agents.
 type Requests struct{ *Sessions }
 
-// respond answers a request once. The answer is in the log before the agent acts on it: from then on the call succeeds, whichever server has
-// the agent, unless the agent itself refuses the answer or ends.
+// respond answers a request once. The answer is written to the log before the agent gets it. From
+// then on the call succeeds, whichever server owns the agent, unless the agent refuses the answer
+// or ends.
 func (s Requests) respond(ctx context.Context, id, requestID, key, by string, decide func(*core) (reply, error)) (api.RespondResult, error) {
 	a, release, err := s.useAgent(ctx, id)
 	if err != nil {
@@ -30,17 +31,17 @@ func (s Requests) respond(ctx context.Context, id, requestID, key, by string, de
 	if err != nil || r.session == nil {
 		return r.result, err
 	}
-	// The answer is stored, even if the caller disconnects.
+	// The answer is stored even if the caller disconnects.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.opts.CallTimeout)
 	defer cancel()
 	err = r.session.Answer(ctx, requestID, r.answer)
-	if err == nil || r.unseen && errors.Is(err, agent.ErrNotOpen) { // answerAgain answers it, or has
+	if err == nil || r.unseen && errors.Is(err, agent.ErrNotOpen) { // answerAgain sends it, or has sent it
 		return r.result, nil
 	}
 	ctx, cancel = a.bounded()
 	defer cancel()
 	lost := a.call(ctx, func() error { return a.answerLost(r, err) })
-	if lost == nil || a.lostOwner.Load() { // the next owner gives it to the agent
+	if lost == nil || a.lostOwner.Load() { // the next owner sends it to the agent
 		return r.result, nil
 	}
 	return api.RespondResult{}, lost
@@ -49,7 +50,7 @@ func (s Requests) respond(ctx context.Context, id, requestID, key, by string, de
 // response is an answer that was stored.
 type response struct {
 	result  api.RespondResult
-	session agent.Session // the agent that is to get the answer now, or nil
+	session agent.Session // the agent to send the answer to now, or nil
 	request pendingPrompt
 	answer  agent.Answer
 	unseen  bool // the agent has not repeated the request since its adoption
@@ -92,8 +93,8 @@ func (a *actor) respond(requestID, key, by string, decide func(*core) (reply, er
 	return r, nil
 }
 
-// answerLost records that a stored answer did not reach the agent. An agent that runs on gets it after its adoption. If the agent refuses the
-// answer, the request is open again.
+// answerLost records that a stored answer did not reach the agent. An agent that still runs gets it
+// when it is adopted. If the agent has refused the answer, the request is open again.
 func (a *actor) answerLost(r response, err error) error {
 	if a.left != nil || a.away || a.lostLink() || a.lostOwner.Load() || a.agent != nil && a.agent.session != r.session {
 		return nil

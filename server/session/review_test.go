@@ -110,8 +110,8 @@ func TestReviews_change(t *testing.T) {
 	for _, state := range []string{commentOpen, commentSent, commentResolved} {
 		for name, tt := range map[string]struct {
 			update        api.ReviewUpdateParams
-			text, is, by  string // of the comment afterwards
-			turn          bool   // it keeps its turn
+			text, is, by  string // the comment afterwards
+			turn          bool   // the number of its turn stays
 			refused, open api.Reason
 		}{
 			"nothing":        {text: "Why?", is: state, by: "old", turn: true},

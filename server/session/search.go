@@ -56,12 +56,12 @@ func (s Details) look(ctx context.Context, e Info, f func(a *actor)) error {
 	err = a.call(ctx, func() error { f(a); return nil })
 	release()
 	if !e.Loaded {
-		_ = a.call(ctx, func() error { a.unload(); return nil }) // one that has ended is not in memory
+		_ = a.call(ctx, func() error { a.unload(); return nil }) // fails only if the actor has ended
 	}
 	return err
 }
 
-// findText counts the messages that contain a lower-case text, and records the last of them.
+// findText counts the messages that contain a text in lower case, and records the last one.
 func findText(conv *event.Conversation, query string, hit *api.SessionHit) {
 	for _, thread := range conv.Threads {
 		for _, item := range thread.Items {
@@ -100,7 +100,7 @@ func around(text, query string) (string, bool) {
 		return "", false
 	}
 	if len(lower) != len(text) {
-		text = lower // some letters change their length with their case
+		text = lower // changing the case can change the length
 	}
 	from := max(0, at-excerptBefore)
 	to := min(len(text), max(from+excerptAll, at+len(query)))

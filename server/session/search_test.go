@@ -13,7 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestSearch checks which messages match, which one is named, and that the pages together have every session once.
+// TestSearch checks which messages match, which one the result names, and that the pages contain
+// every session once.
 func TestSearch(t *testing.T) {
 	said := func(uuid, text string) *event.UserMessage {
 		return &event.UserMessage{Header: event.Header{UUID: uuid}, IsPrompt: true, Blocks: []event.Content{event.TextContent(text)}}

@@ -14,8 +14,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// secrets are the parameters of a session that may contain passwords. They are in a file that only
-// its owner can read, and not in the log, which has copies and backups.
+// secrets are the parameters of a session that may contain passwords. They are stored in a file
+// that only its owner can read, because the log has copies and backups.
 type secrets struct {
 	MCPServers event.JSON `json:"mcp_servers,omitempty"`
 	Agents     event.JSON `json:"agents,omitempty"` // may contain MCP servers too
@@ -48,7 +48,7 @@ func (s *Sessions) hideSecrets(id string, o *Opened) (err error) {
 	}
 	defer func() {
 		if err = errors.Join(err, f.Close()); err != nil {
-			_ = os.Remove(f.Name()) // a part of it
+			_ = os.Remove(f.Name()) // it may be incomplete
 		}
 	}()
 	if _, err := f.Write(sealed.Seal(data)); err != nil {

@@ -2,10 +2,11 @@ package session
 
 import "github.com/seed7221b0f9/parley/agent/event"
 
-// seen holds the events of a session that the log has. It detects additions of another process.
+// seen holds the events of a session that are in the log. With it the server finds the events that
+// another process has added.
 type seen struct {
 	lines  map[string]bool   // uuids of messages and results
-	blocks map[blockKey]bool // that are whole
+	blocks map[blockKey]bool // complete blocks
 	began  bool              // an event of a turn was new: all later ones are new too
 }
 
@@ -45,8 +46,8 @@ func newSeen(c *event.Conversation) *seen {
 	return s
 }
 
-// fresh reports whether the log lacks an event, and records it. Events outside of turns cannot be
-// identified: they count as new after a new event of a turn.
+// fresh reports whether an event is missing from the log, and records it. Events outside of turns
+// cannot be identified: they count as new after the first new event of a turn.
 func (s *seen) fresh(ev event.Event) bool {
 	h := ev.Head()
 	switch ev := ev.(type) {

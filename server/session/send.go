@@ -40,7 +40,7 @@ func (a *actor) sendNext() {
 		a.stop(onEvict) // it is restarted with the current limits
 	case a.agent == nil:
 		a.start(in.Trace)
-	case a.agent.reason == "": // wait for one that is being ended
+	case a.agent.reason == "": // wait until the old agent has ended
 		a.sendInput(in)
 	}
 }
@@ -73,7 +73,7 @@ func (a *actor) sendInput(in input) {
 	a.give(in, out, looked)
 }
 
-// handOver gives the agent an input that the log has as sent.
+// handOver gives the agent an input that is stored as sent.
 func (a *actor) handOver(in input, looked <-chan struct{}) {
 	out, err := in.forAgent()
 	if err != nil {
@@ -83,7 +83,7 @@ func (a *actor) handOver(in input, looked <-chan struct{}) {
 	a.give(in, out, looked)
 }
 
-// give gives the agent an input, when looked, which may be nil, is closed.
+// give gives an input to the agent after looked is closed; looked may be nil.
 func (a *actor) give(in input, out agent.Input, looked <-chan struct{}) {
 	a.sending = true
 	a.active()

@@ -115,8 +115,8 @@ func (s *Sessions) Connected(ctx context.Context, id string) (api.ConnectResult,
 	return result, err
 }
 
-// CapabilitiesOf converts the capabilities of an agent to package api. bypass is whether it may run without
-// permissions.
+// CapabilitiesOf converts the capabilities of an agent to package api. bypass reports whether the
+// agent may run without permission checks.
 func CapabilitiesOf(p agent.Provider, session agent.Session, bypass bool) api.Capabilities {
 	c := agent.CapabilitiesOf(p, session)
 	modes := slices.DeleteFunc(append([]string{}, c.Modes...), func(m string) bool { return m == "bypassPermissions" && !bypass })
@@ -230,7 +230,7 @@ type Options struct {
 	// secrets. nil means no box. Box is optional.
 	Box func(p agent.Provider, sandbox string, secret bool, env []string) *api.Box
 
-	// Owners decides which of several servers owns a session; nil means a single server.
+	// Owners decides which of several servers owns a session; nil for a single server.
 	Owners Owners
 	// Host runs agents that outlive the server; nil means none. Machines run the agents of sessions that name a machine. Both are
 	// optional.
@@ -356,7 +356,7 @@ func (s *Sessions) Leave(ctx context.Context) {
 	}
 	if s.opts.Host != nil {
 		if err := s.opts.Host.Close(); err != nil {
-			s.logger.Warn("the host was not left", "err", err)
+			s.logger.Warn("could not disconnect from the host", "err", err)
 		}
 	}
 	s.hosts.close()
@@ -364,7 +364,7 @@ func (s *Sessions) Leave(ctx context.Context) {
 	s.Close()
 }
 
-// evictIdle ends the agent that has been idle longest, because another waits for a place.
+// evictIdle ends the agent that has been idle longest, to free a slot for a waiting one.
 func (s *Sessions) evictIdle() {
 	_, candidates := s.selected(func(_ string, e *entry) bool { return e.actor != nil && e.summary.State == string(Idle) })
 	s.wg.Go(func() {
@@ -392,7 +392,7 @@ func (s *Sessions) evictIdle() {
 // Places returns the number of free places for agents, and of sessions that wait for one.
 func (s *Sessions) Places() (free, waiting int) { return s.admission.Places() }
 
-// agentsWait reports whether an agent waits for a place.
+// agentsWait reports whether an agent waits for a slot.
 func (s *Sessions) agentsWait() bool {
 	_, waiting := s.admission.Places()
 	return waiting > 0

@@ -12,9 +12,9 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// shown is the file of deltas that viewers may have seen and that no event of the log includes yet.
-// The operating system has a delta before a viewer does, so that it survives a kill of the server;
-// it is not synced, and a power failure may lose the end. It belongs to the loop.
+// shown is the file of deltas that viewers may have seen and that no event in the log includes yet.
+// A delta is passed to the operating system before viewers get it, so that it survives a kill of
+// the server. The file is not synced: a power failure may cut it. It belongs to the loop.
 type shown struct {
 	path   string
 	file   *os.File // nil before the first delta
@@ -47,7 +47,7 @@ func (f *shown) add(seq, owner uint64, data []byte) {
 	f.buf = append(append(f.buf, data...), '\n')
 }
 
-// flush writes the deltas to the operating system. Of consecutive errors it returns the first.
+// flush writes the deltas to the operating system. In a series of errors it returns only the first.
 func (f *shown) flush() error {
 	if len(f.buf) == 0 {
 		return nil
@@ -122,8 +122,8 @@ func (f *shown) read() error {
 	return err
 }
 
-// owned drops the deltas from before the log got an owner with this epoch. Another server has written the log since then, from the
-// deltas of the log.
+// owned drops the deltas from before this epoch became the owner in the log, because another server
+// has since continued the log from its own deltas.
 func (f *shown) owned(epoch uint64) {
 	f.found = slices.DeleteFunc(f.found, func(d shownDelta) bool { return d.owner < epoch })
 	f.any = len(f.found) > 0

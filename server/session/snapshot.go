@@ -24,10 +24,10 @@ func (j *journal) restore(data []byte) error {
 	return nil
 }
 
-// replay folds an event of the log, and collects the webhook events after told.
+// replay folds an event of the log. It collects webhook events that are newer than told.
 func (j *journal) replay(ev eventlog.Event, told uint64) error {
 	if ev.Sub > 0 && j.shown.any {
-		return nil // also in the text that viewers saw
+		return nil // the text that viewers saw contains it
 	}
 	rec, err := decodeRecord(ev.Data)
 	if ev.Sub == 0 {
@@ -54,7 +54,7 @@ func (j *journal) replay(ev eventlog.Event, told uint64) error {
 		j.core.apply(ev.Seq, rec.Time, rec.Facts)
 		var last event.Event
 		for _, last = range events {
-			j.stream.durable(last) // the deltas that it replaces
+			j.stream.durable(last) // the event replaces these deltas
 			j.conv.Apply(last)
 		}
 		if ev.Seq > told {
@@ -68,7 +68,7 @@ func (j *journal) replay(ev eventlog.Event, told uint64) error {
 	return nil
 }
 
-// ownedBefore handles a record with the epoch of a new owner: deltas from before the record no longer count.
+// ownedBefore handles a record with a new owner: deltas from before it are invalid.
 func (j *journal) ownedBefore(epoch uint64) {
 	j.shown.owned(epoch)
 	j.stream.blocks, j.stream.progress = nil, nil
@@ -157,7 +157,7 @@ func (j *journal) snapshotSometimes() {
 }
 
 func (j *journal) snapshot() {
-	if j.lostOwner.Load() || j.seq == j.snapSeq || len(j.batch) > 0 || len(j.notes.waiting) > 0 { // a load collects the events after the snapshot
+	if j.lostOwner.Load() || j.seq == j.snapSeq || len(j.batch) > 0 || len(j.notes.waiting) > 0 { // a load collects webhook events only from the events after the snapshot
 		return
 	}
 	conversation, err := j.conversation()

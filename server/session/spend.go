@@ -59,7 +59,7 @@ type spending struct {
 	told         map[string]budget.Level // levels reported to viewers, by limit and period
 	unpriced     bool                    // a missing price was reported
 	interrupting bool
-	handed       string // the limits with which the agent was started
+	handed       string // the limits that the agent got at its start
 
 	reserved budget.Verdict // whether a turn has a reservation, waits for one, or neither
 	before   budget.Amount  // the usage at the time of the reservation
@@ -85,9 +85,9 @@ func (s *Sessions) Account(ctx context.Context, id string) (acc budget.Account, 
 // CheckBudgets makes every session check its limits, because they have changed.
 func (s *Sessions) CheckBudgets() { s.budgetsReached(nil) }
 
-// countUsed counts the agent's usage and acts if a limit is reached. Its notices wait for write.
-// Answers are counted one by one, so that the warning of a limit precedes its end even if the loop
-// is late.
+// countUsed counts the usage that the agent has reported, and acts if a limit is reached. It drafts
+// notices. It counts each answer separately, so that the warning of a limit precedes the notice
+// that the limit is reached, even if the loop is late.
 func (p *spending) countUsed() {
 	for _, u := range p.tally.take() {
 		p.metered = true
@@ -107,7 +107,7 @@ func (p *spending) storeSpent(store func(ctx context.Context) error) {
 	ctx, cancel := p.bounded()
 	defer cancel()
 	if err := store(ctx); err != nil {
-		p.logger.Error("the ledger is not stored; it is tried again with what is used next", "err", err)
+		p.logger.Error("the ledger could not be stored; the next usage retries", "err", err)
 	}
 	p.noteDearest()
 	if p.watchBudgets() {
@@ -211,7 +211,7 @@ func (p *spending) watchBudgets() bool {
 	return shared
 }
 
-// tellBudget reports the standing of the session with a limit, once per level.
+// tellBudget reports a new level of a limit to viewers, once per level.
 func (p *spending) tellBudget(s budget.Standing) {
 	if s.Level <= p.told[s.Key()] {
 		return
@@ -228,8 +228,8 @@ func (p *spending) tellBudget(s budget.Standing) {
 	p.draft(draft{event: n})
 }
 
-// stopSpending interrupts the turn, or ends an agent with background tasks. The queue waits for a
-// person.
+// stopSpending interrupts the turn, or ends an agent with background tasks. Then the queue waits
+// for a person.
 func (p *spending) stopSpending() {
 	p.draft(p.core.hold()...)
 	switch {
@@ -243,7 +243,7 @@ func (p *spending) stopSpending() {
 		p.interrupt(func(session agent.Session, err error) {
 			p.interrupting = false
 			if err != nil && p.agent != nil && p.agent.session == session {
-				p.logger.Warn("a turn beyond its budget was not interrupted; its agent is ended", "err", err)
+				p.logger.Warn("a turn beyond its budget was not interrupted; ending its agent", "err", err)
 				p.stop(onDied)
 			}
 		})
@@ -341,7 +341,7 @@ func (s *Sessions) budgetsReached(by *spending) {
 			a.spending.watchBudgets()
 			_ = a.write() // kept and retried by tick
 			if a.spending.reserved == budget.Wait {
-				a.sendNext() // there may be another limit now
+				a.sendNext() // another limit may apply now
 			}
 		}
 	})

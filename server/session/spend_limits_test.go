@@ -41,7 +41,8 @@ func (l *limits) Reported(_ context.Context, _ budget.Account, total budget.Amou
 	return budget.Row{}, nil
 }
 
-// TestSpending_reported checks which totals of an agent are counted: those with money and tokens, and whether they began with this session.
+// TestSpending_reported checks which reported totals are counted: those with money and tokens. It
+// also checks whether they started with this session.
 func TestSpending_reported(t *testing.T) {
 	cost := 1.5
 	usage := event.JSON(`{"m":{"inputTokens":1,"outputTokens":2,"cacheReadInputTokens":4,"cacheCreationInputTokens":8},"n":{"inputTokens":16}}`)
@@ -165,7 +166,7 @@ func TestSpending_shared(t *testing.T) {
 	}
 }
 
-// TestSend_refused checks that a prompt beyond a budget is held, and stays so.
+// TestSend_refused checks that a prompt beyond a budget is held and stays held.
 func TestSend_refused(t *testing.T) {
 	c := newStage(t, Opened{})
 	c.connect()
@@ -195,7 +196,8 @@ func TestTitle_none(t *testing.T) {
 	}
 }
 
-// TestCatchUp_fails checks that of a history that cannot be read to its end nothing is written.
+// TestCatchUp_fails checks that no event of a history is written if the history cannot be read to
+// its end.
 func TestCatchUp_fails(t *testing.T) {
 	c := newStage(t, Opened{Params: api.ConnectParams{ResumeSessionID: "past"}})
 	c.puppets.history = []event.Event{&event.UserMessage{Header: event.Header{UUID: "u"}, IsPrompt: true, IsText: true, Blocks: []event.Content{event.TextContent("half")}}}

@@ -23,9 +23,10 @@ func (c *counted) Used(acc budget.Account, u agent.Used) budget.Row {
 	return budget.Row{Account: acc}
 }
 
-// TestSpending_once checks that every token is counted once: an agent's reports for each answer
-// instead of the events of its turns, and of those the part that was not in an earlier one. An
-// answer reported before the event counts first, even if the loop has not taken it yet.
+// TestSpending_once checks that every token is counted once. If an agent reports each answer, its
+// turns are not counted; if it reports only turns, each report counts as the difference from the
+// one before. An answer that is reported before an event counts before it, even if the loop is
+// late.
 func TestSpending_once(t *testing.T) {
 	type step func(p *spending)
 	told := func(n int64) step {
@@ -66,7 +67,7 @@ func TestSpending_once(t *testing.T) {
 			s.opts.Accounts = accounts
 			a := s.newActor(Prefix+"spend", "e")
 			defer a.cancel()
-			for _, step := range append(c.steps, taken) { // the loop takes the rest
+			for _, step := range append(c.steps, taken) { // the loop takes the remaining reports
 				step(a.spending)
 			}
 			if !slices.Equal(accounts.tokens, c.want) {
@@ -76,7 +77,7 @@ func TestSpending_once(t *testing.T) {
 	}
 }
 
-// interrupted is an agent that counts its interrupts.
+// interrupted is an agent that counts interrupts.
 type interrupted struct {
 	agent.Session
 	n    int
@@ -222,7 +223,7 @@ func TestSpending_reserves(t *testing.T) {
 			for range 3 {
 				a.spending.release()
 			}
-			asked := turn // a turn keeps its reservation
+			asked := turn // the turn keeps its reservation
 			if verdict == budget.Wait {
 				asked = 3 * turn
 			}

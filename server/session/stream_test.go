@@ -45,11 +45,11 @@ func TestStream_abandoned(t *testing.T) {
 	}
 }
 
-// The rest of a stream after a restart is complete: the records and the restart fold to the same conversation as all events, for each kind of block, with
-// its start or without, at each point of its message.
+// After each prefix of a stream, the stored records and the items of restart fold to the same
+// conversation as all events, for each kind of block, with or without its start.
 func TestStream_restart(t *testing.T) {
 	h := event.Header{MessageID: "m"}
-	kinds := map[string][]event.Event{ // the start, and what follows
+	kinds := map[string][]event.Event{ // the start, then the rest
 		"text":     {&event.TextStart{Header: h, Text: "a"}, &event.TextDelta{Header: h, Text: "b"}, &event.TextDelta{Header: h, Text: "c"}},
 		"thinking": {&event.ThinkingStart{Header: h, Thinking: "a"}, &event.ThinkingDelta{Header: h, Thinking: "b"}, &event.ThinkingDelta{Header: h, Thinking: "c"}},
 		"tool":     {&event.ToolStart{Header: h, ToolUseID: "t", Name: "Bash", BlockType: "tool_use"}, &event.ToolInputDelta{Header: h, ToolUseID: "t", PartialJSON: `{"a":`}, &event.ToolInputDelta{Header: h, ToolUseID: "t", PartialJSON: `1}`}},

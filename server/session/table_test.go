@@ -28,8 +28,8 @@ func TestTable_unload(t *testing.T) {
 	}
 }
 
-// TestTable_deletedWhileRead deletes the entry of a session of another server while this server reads its log. An entry that another
-// server has sent is kept.
+// TestTable_deletedWhileRead deletes the entry of another server's session while this server reads
+// its log. An entry that another server has sent since is kept.
 func TestTable_deletedWhileRead(t *testing.T) {
 	s, _ := memSessions(t)
 	id := Prefix + "elsewhere"

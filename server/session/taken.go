@@ -20,7 +20,7 @@ type taken struct {
 	After  string `json:"after"`
 }
 
-// took returns the reverts of the session with one that was made just now.
+// took returns the reverts of the session including a new one.
 func (f *files) took(ctx context.Context, p api.WorkspaceRevertParams, before string) ([]taken, error) {
 	after, err := f.tree.Snapshot(ctx)
 	if err != nil {

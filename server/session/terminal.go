@@ -66,7 +66,7 @@ func (t *terminal) found(live *agent.Live) {
 	t.unfollow()
 	t.srv.wg.Go(func() {
 		if err := t.catchUp(t.ctx); err != nil {
-			t.logger.Warn("the end of what a terminal wrote was not read", "err", err)
+			t.logger.Warn("the end of the output of a terminal was not read", "err", err)
 		}
 	})
 }

@@ -38,9 +38,9 @@ func (a *actor) standing() Standing {
 }
 
 // WatchAfter returns a viewer that starts after a durable message, and the function that ends it. A
-// cursor without an epoch is of the current one. Changes of the queue are not joined to whole queues, and the text of a large
-// prompt may be missing. If the log no longer has the message, the error
-// has the reason [api.Resync]; there is no snapshot.
+// cursor without an epoch has the current one. The viewer gets changes of the queue, not whole
+// queues, and may get a placeholder for a large prompt. If the log no longer has the message, the
+// error has the reason [api.Resync], and the viewer gets no snapshot.
 func (s *Sessions) WatchAfter(ctx context.Context, id string, at api.Cursor) (*Viewer, Standing, func(), error) {
 	a, release, err := s.watched(ctx, id)
 	if err != nil {

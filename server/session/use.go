@@ -18,7 +18,8 @@ func (s *Sessions) with(ctx context.Context, id string, f func(a *actor) error) 
 	return a.call(ctx, func() error { return f(a) })
 }
 
-// useAgent is use for a call to the agent: it waits for an agent that is being adopted.
+// useAgent is like use for a call to the agent: it waits until an agent that is being adopted is
+// ready.
 func (s *Sessions) useAgent(ctx context.Context, id string) (a *actor, release func(), err error) {
 	if a, release, err = s.use(ctx, id); err != nil {
 		return nil, nil, err
@@ -54,7 +55,8 @@ func (s *Sessions) agentOf(ctx context.Context, id string) (a *actor, session ag
 	return a, session, release, nil
 }
 
-// feature calls an optional interface of the running agent; a missing one is unsupported.
+// feature calls an optional interface of the running agent. It returns an error if the agent does
+// not implement it.
 func feature[T any](ctx context.Context, s *Sessions, id string, f func(ctx context.Context, a *actor, t T) error) error {
 	a, session, release, err := s.agentOf(ctx, id)
 	if err != nil {
@@ -77,7 +79,7 @@ type Agent struct {
 	Mode     string   // permission mode
 	Dirs     []string // working directories
 	Env      []string // its environment
-	Box      *api.Box // nil if it runs in none
+	Box      *api.Box // nil if the agent runs in none
 	Release  func()   // ends the use of the session
 }
 

@@ -55,7 +55,7 @@ func (s *Sessions) Attach(ctx context.Context, p api.AttachParams) (api.AttachRe
 type Capabilities struct {
 	Output bool // event.CapabilityOutputDelta
 	Queue  bool // event.CapabilityQueueUpdated
-	Brief  bool // large prompts may have a placeholder for their text, which is then not read from the log
+	Brief  bool // large prompts may have a placeholder, so that the log need not be read for them
 }
 
 // Add adds a capability by its name. It ignores unknown ones.
@@ -71,13 +71,13 @@ type Viewer struct {
 	release func() // ends the use of actor
 	Cursor  api.Cursor
 	can     Capabilities
-	queue   readQueue   // for a viewer that accepts only whole queues
+	queue   readQueue   // used if the viewer accepts only whole queues
 	early   time.Time   // no messages before this time
 	pacer   *time.Timer // for pace; nil before the first use
 }
 
 // ErrResync is returned when a viewer has to start again with a snapshot.
-var ErrResync = errors.New("server: the log does not have what the viewer needs")
+var ErrResync = errors.New("server: the log lacks messages that the viewer needs")
 
 // Next waits for messages after the cursor and advances it. Deltas of one block are joined. The
 // results of two calls are at least [Options.ViewerInterval] apart, so that messages in between are
@@ -211,7 +211,7 @@ func (v *Viewer) pace(ctx context.Context) bool {
 	return true
 }
 
-// Watch returns a viewer of a session from a cursor on, and the function that ends it.
+// Watch returns a viewer of a session that starts at a cursor, and the function that ends it.
 func (s *Sessions) Watch(ctx context.Context, id string, after *api.Cursor, can Capabilities) (*Viewer, api.AttachResult, func(), error) {
 	a, release, err := s.watched(ctx, id)
 	if err != nil {

@@ -85,7 +85,8 @@ func TestFrame_shared(t *testing.T) {
 	frame()
 }
 
-// TestAttachAt checks which cursors a viewer continues from: those of the epoch that the log has, and that are not too far behind.
+// TestAttachAt checks at which cursors a viewer continues: those that have the epoch of the log and
+// are not too far behind.
 func TestAttachAt(t *testing.T) {
 	c := newStage(t, Opened{})
 	var epoch string

@@ -6,10 +6,10 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// waits is the time of a turn in which at least one request waited for a person.
+// waits counts the time of a turn in which at least one request waited for a person.
 type waits struct {
 	Since string `json:"since,omitempty"` // empty while no request is open
-	MS    int64  `json:"ms,omitempty"`    // of the waits that have ended
+	MS    int64  `json:"ms,omitempty"`    // duration of the waits that have ended
 }
 
 // note records whether a request is open at a time.
@@ -32,8 +32,8 @@ func (w waits) until(now string) int64 {
 	return w.MS + max(0, to.Sub(from).Milliseconds())
 }
 
-// in returns the result of the turn with the waiting time, which is a part of its duration. An agent that does not count
-// waits has a shorter duration, so the waiting time is at most that.
+// in adds the waiting time to the result of a turn. It is part of the turn's duration. An agent may
+// report a duration without waits, so the waiting time is limited to the duration.
 func (w waits) in(r *event.ResultMessage, now string) *event.ResultMessage {
 	ms := min(w.until(now), r.DurationMS)
 	if ms <= 0 {

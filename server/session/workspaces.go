@@ -121,7 +121,7 @@ func (f *files) base() string {
 	return f.ws.Base
 }
 
-// idle returns an error while a turn may be changing files.
+// idle returns an error while a turn runs, because it may change files.
 func (f *files) idle() error {
 	if f.core.State.busy() {
 		return Conflict("a turn runs; interrupt it or wait for its end")
@@ -223,8 +223,8 @@ func (s Workspaces) Revert(ctx context.Context, p api.WorkspaceRevertParams, by 
 	return f.diff(ctx, s.Sessions, p.WorkspaceScope, "")
 }
 
-// tell writes a change to the log, with the idempotency key of the request and the reverts that can be undone after it;
-// nil leaves them as they are.
+// tell writes a change to the log, with the idempotency key of the request and the reverts that can
+// be undone after it; nil leaves the reverts unchanged.
 func (f *files) tell(ctx context.Context, ev api.WorkspaceEvent, key string, all *[]taken) error {
 	return f.a.call(ctx, func() error {
 		fs := &facts{Taken: all}
@@ -319,7 +319,7 @@ func (s Workspaces) Leave(ctx context.Context, session string, force bool) error
 	return a.end(ctx)
 }
 
-// Removed informs a session that its workspace was removed.
+// Removed tells a session that its workspace was removed.
 func (s Workspaces) Removed(ctx context.Context, id, by string) error {
 	return s.with(ctx, id, func(a *actor) error {
 		return a.commit(a.core.workspaceDraft(api.WorkspaceEvent{Event: "removed", By: by}, nil))

@@ -17,7 +17,8 @@ import (
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
-// forest is a machine whose repositories are a script: its trees return fixed values, record the calls, and fail on demand.
+// forest is a machine with scripted repositories: its trees return fixed values, record the calls,
+// and fail on demand.
 type forest struct {
 	place.Place
 	mu    sync.Mutex
@@ -39,7 +40,7 @@ func (f *forest) call(name string, args ...any) error {
 	return nil
 }
 
-// take returns the calls since the last time that change something.
+// take returns the calls since the last take that change something.
 func (f *forest) take() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -241,7 +242,8 @@ var fileChanges = []fileChange{
 		}},
 }
 
-// prepared returns a stage for a fileChange: with two reverts, and with two comments, of which one has lines that are gone.
+// prepared returns a stage for a fileChange: with two reverts, and two comments, one of them on
+// lines that no longer exist.
 func (ch fileChange) prepared(t *testing.T) (*stage, *forest) {
 	t.Helper()
 	c, f := filesStage(t, worktree())
@@ -268,8 +270,9 @@ func (ch fileChange) prepared(t *testing.T) (*stage, *forest) {
 	return c, f
 }
 
-// TestWorkspaces_change checks that each change is made once for its key, is in the log with who made it, is refused while a turn may change the
-// files, and is not reported if a call of the machine fails.
+// TestWorkspaces_change checks each change: it is made once for its key, the log records it with
+// its author, it is refused while a turn may change the files, and it is not reported if a call of
+// the machine fails.
 func TestWorkspaces_change(t *testing.T) {
 	short.SkipQuick(t, "runs git many times")
 	for _, ch := range fileChanges {
@@ -307,7 +310,7 @@ func TestWorkspaces_change(t *testing.T) {
 		t.Run(ch.name+" fails", func(t *testing.T) {
 			c, f := ch.prepared(t)
 			n, _ := c.records(0)
-			if _, err := ch.do(c, ""); err != nil { // to know its calls
+			if _, err := ch.do(c, ""); err != nil { // records the calls
 				t.Fatal(err)
 			}
 			f.mu.Lock()
@@ -366,13 +369,13 @@ func TestWorkspaces_change(t *testing.T) {
 	}
 }
 
-// TestWorkspaces_refused checks the calls that name something else than what is there.
+// TestWorkspaces_refused checks calls that name files, hunks or comments that do not exist.
 func TestWorkspaces_refused(t *testing.T) {
 	ws := func(c *stage) Workspaces { return Of[Workspaces](c.Sessions) }
 	for name, tt := range map[string]struct {
 		plain bool
 		do    func(c *stage) error
-		want  api.Reason // empty if it is done
+		want  api.Reason // "" if the call succeeds
 	}{
 		"another target": {false, func(c *stage) error {
 			_, err := ws(c).Merge(t.Context(), api.WorkspaceMergeParams{SessionID: c.id, Target: "other"}, "")
@@ -522,7 +525,8 @@ func TestRevert_taken(t *testing.T) {
 	}
 }
 
-// TestChanges_turn checks that the files are looked at before and after a turn, and that comments on lines that the agent has changed are resolved.
+// TestChanges_turn checks that a snapshot is taken before and after a turn, and that comments on
+// lines that the agent has changed are resolved.
 func TestChanges_turn(t *testing.T) {
 	c, f := filesStage(t, worktree())
 	touched := comment{ReviewComment: api.ReviewComment{ID: "c-0", File: "f", From: 13, To: 13, Side: "new", State: commentSent}, Tree: "before"}
@@ -560,7 +564,8 @@ func TestChanges_turn(t *testing.T) {
 	}
 }
 
-// TestWorkspaces_leave checks that a session leaves its directory, in a turn only if that is forced.
+// TestWorkspaces_leave checks that a session leaves its directory, and during a turn only if that
+// is forced.
 func TestWorkspaces_leave(t *testing.T) {
 	for _, busy := range []bool{false, true} {
 		for _, force := range []bool{false, true} {

@@ -60,7 +60,7 @@ func (j *journal) write() error {
 	j.lineStart, j.written, j.stored = 0, j.line, j.core.Line
 	if j.stream.empty() {
 		if err := j.shown.clear(); err != nil {
-			j.logger.Warn("deltas that the log covers were not forgotten", "err", err)
+			j.logger.Warn("deltas that are in the log were not removed", "err", err)
 		}
 	}
 	for _, ev := range j.stream.restart() {
@@ -68,7 +68,7 @@ func (j *journal) write() error {
 		items = j.delta(items, ev, j.missed)
 	}
 	j.missed = false
-	j.onWritten() // before viewers see the messages: they look up requests in the list
+	j.onWritten() // before viewers get the messages, because they look up requests in the list
 	j.publish(items)
 	j.snapshotSometimes()
 	return nil
@@ -77,7 +77,7 @@ func (j *journal) write() error {
 // notOwner reports whether another server may own the session.
 func (j *journal) notOwner() bool {
 	if !j.lostOwner.Load() && j.owner != nil && !j.owner.Held() {
-		j.onLost() // before its channel is closed: this process was paused
+		j.onLost() // before the lost channel is closed, because this process was paused
 	}
 	return j.lostOwner.Load()
 }
@@ -119,7 +119,7 @@ func (j *journal) publish(items []Item) {
 		return
 	}
 	if err := j.shown.flush(); err != nil {
-		j.logger.Warn("deltas are shown that a crash would lose", "err", err)
+		j.logger.Warn("viewers see deltas that a crash would lose", "err", err)
 	}
 	j.hub.publish(items, func() func() []Item {
 		// Viewers that miss deltas get the current partial text, which belongs to the loop. They

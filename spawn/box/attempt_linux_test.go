@@ -16,7 +16,7 @@ import (
 	"unsafe"
 )
 
-// attemptVar has the name of the attempt that this process makes, worldVar the world as JSON.
+// attemptVar contains the name of the attempt that this process makes, worldVar the world as JSON.
 const (
 	attemptVar = "BOX_TEST_ATTEMPT"
 	worldVar   = "BOX_TEST_WORLD"
@@ -34,10 +34,11 @@ type world struct {
 	Door                                                 int // a port inside that leads to a socket outside
 }
 
-// attempt tries to leave the box. It returns nil if that has succeeded.
+// attempt tries to leave the box. It returns nil if it has succeeded.
 type attempt func(w world) error
 
-// attemptMain makes one attempt if this process was started for that: it prints "out" if it is out, else why not.
+// attemptMain makes one attempt if this process was started for it. It prints "out" if the attempt
+// succeeded, and otherwise the reason.
 func attemptMain() {
 	name := os.Getenv(attemptVar)
 	if name == "" {
@@ -144,7 +145,7 @@ func ptraces(w world) error {
 	return syscall.PtraceDetach(w.PID)
 }
 
-// systemCalls are numbers that package syscall has not.
+// systemCalls lists numbers that package syscall lacks.
 var systemCalls = map[string]struct{ setns, nameToHandle, openByHandle uintptr }{"amd64": {308, 303, 304}, "arm64": {268, 264, 265}}
 
 // entersNamespace joins a namespace of the test's process, or of the first process that is not in a box.
@@ -169,7 +170,7 @@ func hasDescriptors(world) error {
 		return err
 	}
 	for _, e := range list {
-		target, _ := os.Readlink("/proc/self/fd/" + e.Name()) // one is closed already
+		target, _ := os.Readlink("/proc/self/fd/" + e.Name()) // one descriptor is closed already
 		if e.Name() > "2" && (strings.HasPrefix(target, "socket:") || strings.HasPrefix(target, "pipe:") || strings.HasPrefix(target, "/")) && !strings.HasPrefix(target, "/proc/") {
 			return nil
 		}
@@ -190,7 +191,7 @@ func hasInterfaces(world) error {
 	return errors.New("there is only loopback")
 }
 
-// sendsOutside sends to an address of no machine, which needs a route.
+// sendsOutside sends to an address of no machine, which requires a route.
 func sendsOutside(world) error {
 	c, err := net.Dial("udp", "192.0.2.1:53")
 	if err != nil {
@@ -242,7 +243,7 @@ func makesDevice(w world) error {
 	return f.Close()
 }
 
-// opensByHandle opens a file by its number, past all directories.
+// opensByHandle opens a file by its inode number, which bypasses all directories.
 func opensByHandle(w world) error {
 	dir, err := os.Open(w.Work)
 	if err != nil {
@@ -263,7 +264,7 @@ func opensByHandle(w world) error {
 	return syscall.Close(int(fd))
 }
 
-// gainsRights looks for capabilities, or for programs that may give them.
+// gainsRights looks for capabilities, and for programs that may grant them.
 func gainsRights(field, none string) attempt {
 	return func(world) error {
 		status, err := os.ReadFile("/proc/self/status")
@@ -304,7 +305,7 @@ func replacesDoor(w world) error {
 	return os.Remove(list[0])
 }
 
-// opensTerminal opens the terminal of the login session, which would take typed text.
+// opensTerminal opens the terminal of the login session, to which it could inject input.
 func opensTerminal(world) error {
 	f, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
@@ -313,7 +314,7 @@ func opensTerminal(world) error {
 	return f.Close()
 }
 
-// looksAround reads a directory that has something outside of the box.
+// looksAround checks that a directory shows nothing from outside of the box.
 func looksAround(dir func(w world) string) attempt {
 	return func(w world) error {
 		list, err := os.ReadDir(dir(w))
@@ -324,7 +325,7 @@ func looksAround(dir func(w world) string) attempt {
 	}
 }
 
-// looksAt reads a file that has something outside of the box.
+// looksAt checks that a file shows nothing from outside of the box.
 func looksAt(path string) attempt {
 	return func(world) error {
 		data, err := os.ReadFile(path)

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// Network is the part of the network that the process can use in addition to its doors.
+// Network selects the network that the process can use in addition to its doors.
 type Network string
 
-// The networks of a box.
+// The values of [Network].
 const (
 	NetworkOff   Network = "off"   // only its own loopback interface
 	NetworkAllow Network = "allow" // its own loopback interface, with a door to a proxy that reaches some hosts
 	NetworkOn    Network = "on"    // the network of this machine, with its loopback and abstract sockets
 )
 
-// Closed reports whether the box has a network of its own, which only doors leave.
+// Closed reports whether the box has a separate network, which can be left only through doors.
 func (n Network) Closed() bool { return n == NetworkOff || n == NetworkAllow }
 
 // Check returns an error for a network that does not exist.
@@ -31,24 +31,25 @@ func (n Network) Check() error {
 // Box describes a box. Its paths are absolute, without symbolic links, and the same inside and outside. Where one contains
 // another, the inner one counts.
 type Box struct {
-	// Program is bwrap, Init this program or another one that calls Enter first.
+	// Program is the path of bwrap. Init is the path of this program, or of another one that calls
+	// Enter first.
 	Program, Init string
 	// Home is the path of the home directory. It and the directories of Empty are empty in each box, and their
 	// content is lost with the box.
 	Home  string
 	Empty []string
-	// Write are files and directories that can be changed, Read those that can be read.
+	// Write lists files and directories that can be changed, Read those that can only be read.
 	Write, Read []string
-	// Hide are files and directories that the box does not show although it shows a directory around them.
+	// Hide lists files and directories that are hidden although a directory around them is visible.
 	Hide []string
-	// Logins are files with credentials that the box shows.
+	// Logins lists visible files with credentials.
 	Logins  []string
 	Network Network
-	// Doors lead to sockets outside, by the port on 127.0.0.1 inside.
+	// Doors maps ports on 127.0.0.1 inside the box to sockets outside.
 	Doors map[int]string
 }
 
-// check returns an error for a Box that cannot confine.
+// check returns an error for a Box that would not confine the process.
 func (b *Box) check(dir string) error {
 	for _, path := range slices.Concat([]string{b.Program, b.Init, b.Home, dir}, b.Empty, b.Write, b.Read, b.Hide, b.Logins) {
 		if !filepath.IsAbs(path) || filepath.Clean(path) != path {
@@ -68,7 +69,7 @@ func (b *Box) check(dir string) error {
 	return b.Network.Check()
 }
 
-// reserved are directories that a box has its own of.
+// reserved lists directories that every box has a separate version of.
 var reserved = []string{"/proc", "/dev", "/sys", "/run"}
 
 // within reports whether path is dir or below it.

@@ -18,10 +18,12 @@ const (
 	doorsPath = inside + "/doors"
 )
 
-// ignoreTerm lets bwrap survive the SIGTERM of its group, so that the process inside can end as it likes; Enter undoes it inside.
+// ignoreTerm makes bwrap survive the SIGTERM of its group, so that the process inside can handle
+// the signal. Enter restores the default inside.
 const ignoreTerm = `trap "" TERM; exec "$0" "$@"`
 
-// system lists what a box shows of the system: directories of programs and libraries, and files of /etc without secrets.
+// system lists the visible part of the system: directories of programs and libraries, and files of
+// /etc without secrets.
 var system = []string{
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store",
 	"/etc/alternatives", "/etc/ca-certificates", "/etc/crypto-policies", "/etc/group", "/etc/hosts", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
@@ -29,7 +31,8 @@ var system = []string{
 	"/etc/protocols", "/etc/resolv.conf", "/etc/services", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/terminfo",
 }
 
-// These files of the kernel can be changed by root without any capability, or report on processes outside the box.
+// Root can change these files of the kernel without any capability, or they report on processes
+// outside the box.
 var (
 	kernelFixed  = []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi"}
 	kernelHidden = []string{"/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/sched_debug", "/proc/timer_list"}
@@ -45,16 +48,17 @@ func namespaces(n Network) []string {
 	return args
 }
 
-// mount is one argument of bwrap with its paths. The last is the path in the box.
+// mount is one argument of bwrap with its paths. The last path is the one in the box.
 type mount []string
 
-// sight holds the files of this machine that a box depends on.
+// sight describes the files of this machine that a box depends on.
 type sight struct {
 	links map[string]string // targets of the paths of the system that are symbolic links
 	files map[string]bool   // hidden paths that are files, and files of the kernel
 }
 
-// command returns the command that runs cmd in the box. The environment travels under other names, so that it has no effect on the programs outside.
+// command returns the command that runs cmd in the box. The variables of the environment are
+// renamed, so that they have no effect on the programs outside.
 func (b *Box) command(cmd spawn.Command, seen sight) spawn.Command {
 	args := append([]string{"-c", ignoreTerm, b.Program}, namespaces(b.Network)...)
 	for _, m := range b.mounts(cmd, seen) {
@@ -132,10 +136,10 @@ func program(path string) []string {
 	return []string{path}
 }
 
-// packPrefix is before the name of each variable until the command starts.
+// packPrefix is the prefix of the name of each variable until the command starts.
 const packPrefix = "PARLEY_BOXED_"
 
-// packed returns an environment under names that no program outside the box reads.
+// packed returns an environment with names that no program outside the box reads.
 func packed(env []string) []string {
 	out := make([]string, 0, len(env))
 	for _, entry := range env {

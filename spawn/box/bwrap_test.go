@@ -29,11 +29,11 @@ func TestCommand_golden(t *testing.T) {
 	}{
 		{"plain", func(*Box, *spawn.Command) {}},
 		{"network", func(b *Box, _ *spawn.Command) { b.Network = NetworkOn }},
-		{"plain", func(b *Box, _ *spawn.Command) { b.Network = NetworkAllow }}, // only its doors differ
+		{"plain", func(b *Box, _ *spawn.Command) { b.Network = NetworkAllow }}, // differs only in the doors
 		{"door", func(b *Box, _ *spawn.Command) {
 			b.Doors = map[int]string{9000: "/run/user/1/p/api", 8000: "/data/x/proxy"}
 		}},
-		{"nested", func(b *Box, c *spawn.Command) { // inner paths after outer ones, whatever shows or hides them
+		{"nested", func(b *Box, c *spawn.Command) { // inner paths follow outer ones, visible or hidden
 			b.Write, b.Read = []string{"/src/project/.data/tree", "/home/user/.cache/go"}, []string{"/src", "/home/user/.config/tool"}
 			b.Hide, b.Logins = []string{"/src/project/.data", "/src/project/key", "/elsewhere"}, []string{"/home/user/.agent/login.json"}
 			c.Files = []string{"/src/project/.data/tmp/mcp.json"}

@@ -24,19 +24,20 @@ const (
 	labelSession = "parley.session"
 )
 
-// endTime bounds the end of containers by their labels.
+// endTime is the time limit for ending containers by their labels.
 const endTime = 30 * time.Second
 
 // Container is a box that docker or podman creates from an image. It has the same paths as a [Box] of bubblewrap, but the system of the
 // image.
 type Container struct {
-	// Box describes what is shown. Its Program is docker or podman.
+	// Box describes the visible files. Its Program is docker or podman.
 	Box Box
 	// Image is the name of the image, which must be on this machine: nothing is downloaded.
 	Image string
-	// Host and Session are labels, by which End and Sweep find the container.
+	// Host and Session are labels by which End and Sweep find the container.
 	Host, Session string
-	// Env are the variables of the client, such as DOCKER_HOST. The process in the container does not get them.
+	// Env is the environment of the client, with variables such as DOCKER_HOST. The process in the
+	// container does not get them.
 	Env []string
 }
 
@@ -45,7 +46,7 @@ var (
 	labelText = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,200}$`)
 )
 
-// checkNames refuses an image and labels that the client could read as something else.
+// checkNames rejects an image and labels that the client could interpret as something else.
 func (c *Container) checkNames() error {
 	switch {
 	case !imageName.MatchString(c.Image):
@@ -150,7 +151,8 @@ type containerSpawner struct {
 	next      spawn.Spawner
 }
 
-// Local reports whether next runs processes on this machine: a container shows files under their paths outside.
+// Local reports whether next runs processes on this machine: the files in a container have the same
+// paths outside.
 func (s *containerSpawner) Local() bool {
 	l, ok := s.next.(spawn.Locality)
 	return ok && l.Local()
@@ -225,7 +227,7 @@ func (c *Container) client(ctx context.Context, args ...string) (string, error) 
 	return string(out), nil
 }
 
-// Try makes another container like this, and tries from inside.
+// Try creates another container with the same settings, and runs the trial in it.
 func (c *Container) Try(ctx context.Context, dir string, env []string, t Trial) (Seen, error) {
 	cmd, err := c.Command(spawn.Command{Path: c.Box.Init, Args: []string{tryArgument}, Dir: dir, Env: env})
 	if err != nil {
@@ -234,7 +236,8 @@ func (c *Container) Try(ctx context.Context, dir string, env []string, t Trial) 
 	return t.run(ctx, cmd)
 }
 
-// Probe returns why there are no containers of the image. The error matches ErrUnavailable.
+// Probe returns the reason why containers of the image cannot be created, or nil. The error matches
+// ErrUnavailable.
 func (c *Container) Probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()

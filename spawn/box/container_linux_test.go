@@ -22,10 +22,12 @@ import (
 	"github.com/seed7221b0f9/parley/spawn/spawntest"
 )
 
-// fakeState is the variable with the directory in which a program in place of docker has its containers.
+// fakeState is the variable that contains the directory in which the replacement for docker stores
+// its containers.
 const fakeState = "FAKE_DOCKER"
 
-// fakeDockerMain is that program, if this process has its name: containers are processes that outlive it, as with a daemon.
+// fakeDockerMain runs the replacement for docker if this process has its name. Containers are
+// processes that outlive it, as with a daemon.
 func fakeDockerMain() {
 	if name := filepath.Base(os.Args[0]); name != "docker" && name != "podman" {
 		return
@@ -90,12 +92,12 @@ func fakeRun(dir string, args []string) int {
 		return 125
 	}
 	name := filepath.Join(dir, strconv.Itoa(cmd.Process.Pid))
-	_ = os.WriteFile(name, []byte(labels), 0o600) // the test looks for it
+	_ = os.WriteFile(name, []byte(labels), 0o600) // the test waits for the file
 	go func() {
 		<-signals
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) // it may have ended
 	}()
-	_ = cmd.Wait() // the status tells
+	_ = cmd.Wait() // the caller sees the status
 	_ = os.Remove(name)
 	if status := cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() {
 		return 128 + int(status.Signal())
@@ -103,7 +105,8 @@ func fakeRun(dir string, args []string) int {
 	return cmd.ProcessState.ExitCode()
 }
 
-// fakeContainer returns a container of a program in place of docker, and the directory of its containers.
+// fakeContainer returns a container that uses a replacement for docker, and the directory of its
+// containers.
 func fakeContainer(t *testing.T, name string) (*Container, string) {
 	t.Helper()
 	dir := tempDir(t)
@@ -154,7 +157,7 @@ func TestContainer_golden(t *testing.T) {
 		mounted := func(argument string) bool { return target(argument) != "" }
 		mounts := list[slices.IndexFunc(list, mounted):]
 		mounts = mounts[:slices.IndexFunc(mounts, func(argument string) bool { return !mounted(argument) })]
-		slices.SortStableFunc(mounts, func(x, y string) int { // where WORK sorts depends on the temporary directory
+		slices.SortStableFunc(mounts, func(x, y string) int { // the position of WORK depends on the temporary directory
 			return strings.Compare(target(strings.ReplaceAll(x, work, "WORK")), target(strings.ReplaceAll(y, work, "WORK")))
 		})
 		text := strings.Join(list, "\n") + "\n"
@@ -163,7 +166,7 @@ func TestContainer_golden(t *testing.T) {
 	}
 }
 
-// target returns the path in the container of an argument that mounts, and "" of any other.
+// target returns the path in the container of a mount argument, or "" for other arguments.
 func target(argument string) string {
 	if path, ok := strings.CutPrefix(argument, "--tmpfs="); ok {
 		path, _, _ = strings.Cut(path, ":")
@@ -174,7 +177,7 @@ func target(argument string) string {
 	return path
 }
 
-// checkOrder checks that no mount hides one before it.
+// checkOrder checks that no mount hides an earlier one.
 func checkOrder(t *testing.T, arguments []string) {
 	t.Helper()
 	for i, outer := range arguments {
@@ -186,7 +189,8 @@ func checkOrder(t *testing.T, arguments []string) {
 	}
 }
 
-// TestContainer_refused checks containers that would not confine, or whose names docker could read as something else.
+// TestContainer_refused checks that containers that would not confine are rejected, as are names
+// that docker could interpret as something else.
 func TestContainer_refused(t *testing.T) {
 	for name, edit := range map[string]func(*Container, *spawn.Command){
 		"a flag as an image":     func(c *Container, _ *spawn.Command) { c.Image = "--privileged" },
@@ -199,7 +203,7 @@ func TestContainer_refused(t *testing.T) {
 		"another user":           func(_ *Container, cmd *spawn.Command) { cmd.User = "nobody" },
 		"a path with a comma": func(c *Container, _ *spawn.Command) {
 			dir := filepath.Join(c.Box.Home, "..", "a,readonly=false")
-			_ = os.Mkdir(dir, 0o700) // the command tells
+			_ = os.Mkdir(dir, 0o700) // the command reports a missing directory
 			c.Box.Read = []string{filepath.Clean(dir)}
 		},
 		"an unknown network": func(c *Container, _ *spawn.Command) { c.Box.Network = "some" },
@@ -229,7 +233,7 @@ func TestContainer_probe(t *testing.T) {
 	}
 }
 
-// TestContainer_spawner runs the suite of spawners over a program in place of docker.
+// TestContainer_spawner runs the suite for spawners with a replacement for docker.
 func TestContainer_spawner(t *testing.T) {
 	c, state := fakeContainer(t, "docker")
 	spawntest.Run(t, spawntest.Options{Elsewhere: true, Spawner: func(testing.TB) spawn.Spawner {
@@ -237,7 +241,8 @@ func TestContainer_spawner(t *testing.T) {
 	}})
 }
 
-// TestContainer_end kills the client of a container, which does not end it: End and Sweep find it by its labels, and leave others alone.
+// TestContainer_end kills the client of a container, which does not end the container: End and
+// Sweep find it by its labels, and do not affect others.
 func TestContainer_end(t *testing.T) {
 	c, state := fakeContainer(t, "docker")
 	work := filepath.Join(filepath.Dir(state), "work")
@@ -297,7 +302,8 @@ func TestContainer_end(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// It is known as soon as its client has the name, which may be after its first line.
+		// A container is listed when its client has stored the name, which may be after its first
+		// line.
 		want := label(c.Host, c.Session)
 		await(want, func(got []string) bool { return slices.Contains(got, want) })
 		_ = client.Process.Kill()

@@ -7,7 +7,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/relay"
 )
 
-// Door passes the connections of a listener on.
+// Door forwards the connections of a listener.
 type Door struct {
 	l     net.Listener
 	dial  func() (net.Conn, error)
@@ -44,7 +44,7 @@ func (d *Door) Close() error {
 	return err
 }
 
-// hold notes a connection for Close. It returns false after Close.
+// hold registers a connection for Close. It returns false after Close.
 func (d *Door) hold(c net.Conn) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -63,7 +63,7 @@ func (d *Door) drop(c net.Conn) {
 	c.Close()
 }
 
-// connect passes on one connection.
+// connect forwards one connection.
 func (d *Door) connect(from net.Conn) {
 	if !d.hold(from) {
 		return

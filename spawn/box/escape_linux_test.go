@@ -17,8 +17,8 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// attempts are the ways out of a box that the test tries. Those with control succeed outside of a box for every user: they can
-// succeed.
+// attempts lists the ways out of a box that the test tries. Attempts with control set succeed for
+// every user outside of a box, which shows that they work.
 var attempts = map[string]struct {
 	try     attempt
 	control bool
@@ -88,7 +88,8 @@ var attempts = map[string]struct {
 	"replace the socket of a door":   {replacesDoor, false},
 }
 
-// TestEscape makes each attempt in a box without a network. The controls make the same attempts outside, where they succeed.
+// TestEscape makes each attempt in a box without a network. As a control, it makes the marked
+// attempts outside of a box, where they succeed.
 func TestEscape(t *testing.T) {
 	program := bwrap(t)
 	if len(attempts) < 40 {
@@ -110,7 +111,8 @@ func TestEscape(t *testing.T) {
 	}
 }
 
-// TestBox_work checks what a box allows: its directory, a cache, the system's programs, its door, its own processes and /tmp.
+// TestBox_work checks the permitted actions in a box: its directory, a cache, the system's
+// programs, its door, its own processes and /tmp.
 func TestBox_work(t *testing.T) {
 	program := bwrap(t)
 	w, b := newWorld(t, program)
@@ -133,7 +135,8 @@ exit 7`
 	}
 }
 
-// TestBox_door checks that the door leads to its socket, both ways and to the end.
+// TestBox_door checks that the door forwards data to its socket in both directions, including the
+// end of each.
 func TestBox_door(t *testing.T) {
 	program := bwrap(t)
 	w, b := newWorld(t, program)
@@ -189,7 +192,8 @@ func run(t *testing.T, s spawn.Spawner, cmd spawn.Command) (string, spawn.ExitSt
 	return string(out), status
 }
 
-// newWorld makes the files, sockets and processes outside, and the box: the server's data is in the working directory.
+// newWorld creates the files, sockets and processes outside, and the box. The server's data is in
+// the working directory.
 func newWorld(t *testing.T, program string) (world, *Box) {
 	dir := tempDir(t)
 	at := func(name string) string { return filepath.Join(dir, name) }

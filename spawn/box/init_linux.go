@@ -18,7 +18,7 @@ func Enter() {
 	if len(os.Args) < 2 || os.Args[1] != initArgument {
 		return
 	}
-	syscall.Exit(enter(os.Args[2:])) // nothing is left to be done at an exit
+	syscall.Exit(enter(os.Args[2:])) // no cleanup is needed at the exit
 }
 
 // failed is the exit status if the command was not started.
@@ -29,7 +29,8 @@ func enter(args []string) int {
 		fmt.Fprintln(os.Stderr, "parley box: the terminal:", err)
 		return failed
 	}
-	// Without this the command would ignore the signal, as bwrap does. The group gets it, so nothing is passed on.
+	// Otherwise the command would inherit the ignored signal from bwrap. The whole group gets the
+	// signal, so it is not forwarded.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	for len(args) > 0 && args[0] != "--" {
 		if err := openDoor(args[0]); err != nil {
@@ -39,7 +40,7 @@ func enter(args []string) int {
 		args = args[1:]
 	}
 	if len(args) < 2 {
-		return 0 // a probe
+		return 0 // the box was only probed
 	}
 	pid, err := syscall.ForkExec(args[1], args[1:], &syscall.ProcAttr{Env: Unpacked(os.Environ()), Files: []uintptr{0, 1, 2}})
 	if err != nil {
@@ -84,7 +85,7 @@ func leaveTerminal() error {
 	}
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
-		return nil // there is none
+		return nil // no terminal
 	}
 	defer tty.Close()
 	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, tty.Fd(), tiocnotty, 0); errno != 0 {

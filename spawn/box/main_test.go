@@ -32,7 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// bwrap returns the program that scripts/install-bwrap finds or installs, and skips the test without one or without user namespaces.
+// bwrap returns the program that scripts/install-bwrap finds or installs. Without it or without
+// user namespaces it skips the test.
 func bwrap(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(bwraptest.Dir(t), "bwrap")
@@ -54,7 +55,7 @@ func self(t *testing.T) string {
 	return path
 }
 
-// tempDir returns a directory without symbolic links in its path.
+// tempDir returns a directory with a path without symbolic links.
 func tempDir(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -67,7 +68,7 @@ func tempDir(t *testing.T) string {
 // local starts processes on this machine, below a supervisor as the server does.
 func local() spawn.Spawner { return proc.LocalOptions{Supervisor: supervise.Self()}.Spawner() }
 
-// inDir starts commands without a directory in this one.
+// inDir runs commands without a directory in this one.
 func inDir(dir string, next spawn.Spawner) spawn.Spawner {
 	return spawn.Func(func(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
 		if cmd.Dir == "" {

@@ -17,19 +17,21 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// initArgument makes a program that calls Enter the first process of a box.
+// initArgument is the argument with which a program that calls Enter becomes the first process of a
+// box.
 const initArgument = "parley-box-init"
 
-// probeTime bounds the trial of a box, which takes milliseconds.
+// probeTime is the time limit of a probe, which takes milliseconds.
 const probeTime = 30 * time.Second
 
-// ErrUnavailable is matched by errors of a system without boxes. Nothing was started then.
+// ErrUnavailable is returned on a system that does not support boxes. No process was started.
 var ErrUnavailable = errors.New("boxes are not available")
 
-// ErrRefused is matched by errors of commands that a box cannot run, or that it would not confine. Nothing was started then.
+// ErrRefused is returned for a command that a box cannot run or would not confine. No process was
+// started.
 var ErrRefused = errors.New("the box is refused")
 
-// Find returns bwrap in the directories of path, the value of PATH.
+// Find returns the path of bwrap in the directories of path, the value of PATH.
 func Find(path string) (string, error) {
 	if runtime.GOOS != "linux" {
 		return "", fmt.Errorf("%w: bubblewrap needs Linux", ErrUnavailable)
@@ -43,7 +45,8 @@ func Find(path string) (string, error) {
 	return "", fmt.Errorf("%w: bwrap is not in PATH; install your system's package bubblewrap", ErrUnavailable)
 }
 
-// Probe makes a box that ends at once, and returns why that is impossible. The error matches ErrUnavailable.
+// Probe creates a box that ends at once, and returns the reason if that fails. The error matches
+// ErrUnavailable.
 func Probe(ctx context.Context, program, init string, n Network) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
@@ -62,7 +65,7 @@ func Probe(ctx context.Context, program, init string, n Network) error {
 	return nil
 }
 
-// remedy explains what bwrap prints where the system refuses a box.
+// remedy explains the messages that bwrap prints when the system refuses a box.
 func remedy(said string) string {
 	has := func(parts ...string) bool {
 		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(strings.ToLower(said), p) })
@@ -94,7 +97,8 @@ type spawner struct {
 	tried bool
 }
 
-// Local reports whether next runs processes on this machine: a box shows files under their paths outside.
+// Local reports whether next runs processes on this machine: the files in a box have the same paths
+// outside.
 func (s *spawner) Local() bool {
 	l, ok := s.next.(spawn.Locality)
 	return ok && l.Local()
@@ -126,7 +130,7 @@ func (s *spawner) try(ctx context.Context) error {
 	return err
 }
 
-// inspect checks a command for the box, and returns it with the path of its program.
+// inspect checks a command for the box, and returns it with the resolved path of its program.
 func (b *Box) inspect(cmd spawn.Command) (spawn.Command, error) {
 	if cmd.User != "" {
 		return cmd, fmt.Errorf("%w: a command for another user cannot run in a box", ErrRefused)

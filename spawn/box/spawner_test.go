@@ -28,7 +28,8 @@ func TestSpawner_conformance(t *testing.T) {
 	}
 }
 
-// failing are programs that fail as bwrap does where a kernel or a container refuses a box.
+// failing lists programs that fail in the same way as bwrap when a kernel or a container refuses a
+// box.
 var failing = []struct{ name, prints, want string }{
 	{"no user namespaces", "bwrap: No permissions to create new namespace, likely because the kernel does not allow non-privileged user namespaces.", "refuses user namespaces"},
 	{"AppArmor", "bwrap: setting up uid map: Permission denied", "apparmor_restrict_unprivileged_userns"},
@@ -40,7 +41,8 @@ var failing = []struct{ name, prints, want string }{
 	{"anything else", "bwrap: Bad weather", "cannot make a box"},
 }
 
-// TestSpawner_refused checks that nothing is started where the system refuses a box, and that the error has the cause and a remedy.
+// TestSpawner_refused checks that no process is started if the system refuses a box, and that the
+// error has the cause and a remedy.
 func TestSpawner_refused(t *testing.T) {
 	for _, tt := range failing {
 		t.Run(tt.name, func(t *testing.T) {
@@ -81,7 +83,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestCommand_refuses checks the boxes that would not confine.
+// TestCommand_refuses checks that boxes that would not confine are rejected.
 func TestCommand_refuses(t *testing.T) {
 	dir := tempDir(t)
 	link := filepath.Join(dir, "link")

@@ -11,25 +11,25 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// Trial lists what a process tries in a box.
+// Trial lists the actions that a process tries in a box.
 type Trial struct {
-	Paths   []string // to read and to write
-	Sockets []string // to connect to
+	Paths   []string // paths to read and to write
+	Sockets []string // sockets to connect to
 }
 
-// Seen holds the findings of a process in a box.
+// Seen holds the results of a trial.
 type Seen struct {
-	Readable, Writable []string // of the paths; of a directory, one that is not empty can be read
-	Connected          []string // of the sockets
-	Interfaces         []string // of the network that reach other machines
-	Processes          int      // all that it sees, without its own
-	Variables          []string // names
+	Readable, Writable []string // the accessible paths; a directory is readable only if it is not empty
+	Connected          []string // the reachable sockets
+	Interfaces         []string // network interfaces that reach other machines
+	Processes          int      // number of visible processes, without its own
+	Variables          []string // names of the environment variables
 }
 
 // tryArgument makes a program that calls Enter perform the trial that it reads from standard input.
 const tryArgument = "parley-box-try"
 
-// Try makes another box like this, and tries from inside.
+// Try creates another box with the same settings, and runs the trial in it.
 func (b *Box) Try(ctx context.Context, dir string, env []string, t Trial) (Seen, error) {
 	cmd, err := b.Command(spawn.Command{Path: b.Init, Args: []string{tryArgument}, Dir: dir, Env: env})
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// connectTime bounds a connection, which a box refuses at once.
+// connectTime is the time limit of a connection, which a box refuses at once.
 const connectTime = 5 * time.Second
 
-// try does a trial in the box and prints the result.
+// try runs a trial in the box and prints the result.
 func try(in io.Reader, out io.Writer) int {
 	var t Trial
 	if err := json.NewDecoder(in).Decode(&t); err != nil {
@@ -31,7 +31,7 @@ func (t *Trial) look() (s Seen) {
 		if readable(path) {
 			s.Readable = append(s.Readable, path)
 		}
-		if syscall.Access(path, 2) == nil && (readable(path) || !isDir(path)) { // W_OK; an empty directory is one of the box
+		if syscall.Access(path, 2) == nil && (readable(path) || !isDir(path)) { // W_OK; an empty directory was created by the box
 			s.Writable = append(s.Writable, path)
 		}
 	}
@@ -50,7 +50,7 @@ func (t *Trial) look() (s Seen) {
 			s.Interfaces = append(s.Interfaces, i.Name)
 		}
 	}
-	list, _ := os.ReadDir("/proc") // none is shown then
+	list, _ := os.ReadDir("/proc") // empty if the directory cannot be read
 	for _, e := range list {
 		if pid, err := strconv.Atoi(e.Name()); err == nil && pid != 1 && pid != os.Getpid() {
 			s.Processes++

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// listen accepts connections and, if answer is set, answers a line with it and the line.
+// listen accepts connections. If answer is set, it answers a line with answer and the line.
 func listen(t *testing.T, network, address, answer string) string {
 	t.Helper()
 	l, err := net.Listen(network, address)
@@ -45,7 +45,7 @@ func sharedMemory(t *testing.T) int {
 	return int(id)
 }
 
-// secretProcess runs a process with the secret in its variables and its arguments.
+// secretProcess runs a process with the secret in its environment and its arguments.
 func secretProcess(t *testing.T) {
 	t.Helper()
 	cmd := exec.Command("/bin/sh", "-c", "read line # "+marker)

@@ -8,8 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/spawn/spawntest"
 )
 
-// Check a spawner against package spawn in a test; TestMain of the same package calls spawntest.Main
-// first.
+// This example checks a Spawner against package spawn in a test; TestMain of the same package calls
+// spawntest.Main first.
 func ExampleRun() {
 	var container spawn.Spawner = spawn.Func(func(context.Context, spawn.Command) (spawn.Process, error) { panic("not here") })
 	_ = func(t *testing.T) {

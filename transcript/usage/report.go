@@ -84,7 +84,7 @@ type Report struct {
 	Total Row
 }
 
-// class holds the properties of answers that are priced alike.
+// class holds the properties of answers that have the same price.
 type class struct {
 	model uint32
 	flags flags
@@ -216,8 +216,7 @@ type missingModel struct {
 	name string
 }
 
-// addClass adds answers that are priced alike. It returns the name of the model, and whether it has
-// a price.
+// addClass adds answers of one class. It returns the name of the model, and whether it has a price.
 func (s *Sum) addClass(c *classSum, model string, k class, prices *Prices) (name string, priced bool) {
 	s.Add(c.Tokens)
 	s.Answers += c.answers

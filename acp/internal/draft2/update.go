@@ -42,7 +42,7 @@ func Updates(u acp.SessionUpdate) []map[string]any {
 	}
 	text, err := jsonwire.Marshal(u)
 	if err != nil {
-		return nil // generated types
+		return nil // generated types can be encoded
 	}
 	same := map[string]any{}
 	if json.Unmarshal(text, &same) != nil {
@@ -58,7 +58,7 @@ func Options(list []acp.SessionConfigOption) []any {
 		text, err := jsonwire.Marshal(o)
 		var m map[string]any
 		if err != nil || json.Unmarshal(text, &m) != nil {
-			continue // generated types
+			continue // generated types can be encoded
 		}
 		m["configId"] = m["id"]
 		delete(m, "id")
@@ -129,7 +129,7 @@ func toolUpdate(v *acp.ToolCallUpdate) map[string]any {
 	call := map[string]any{}
 	text, err := jsonwire.Marshal(v)
 	if err != nil || json.Unmarshal(text, &call) != nil {
-		return call // generated types
+		return call // generated types can be encoded
 	}
 	if isCommand(v) {
 		if v.Content.IsSet() {

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/acp/internal/draft2"
 )
 
-// Every update of version 1 in the form of version 2.
+// Every update of version 1 is converted to the form of version 2.
 func TestUpdates(t *testing.T) {
 	bash := `"_meta":{"claudeCode":{"toolName":"Bash"}}`
 	for name, tt := range map[string]struct{ in, want string }{

@@ -30,7 +30,7 @@ type listed struct {
 // list returns the sessions with main transcripts that match a subject.
 func (s *Store) list(ctx context.Context, subject string) ([]listed, error) {
 	var all []listed
-	var cut []claude.SessionKey // their last record is not complete
+	var cut []claude.SessionKey // sessions with an incomplete last record
 	config := jetstream.ConsumerConfig{FilterSubject: subject, DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, HeadersOnly: true}
 	err := s.read(ctx, config, func(m message) error {
 		project, id := s.keyOf(m.subject)

@@ -48,7 +48,7 @@ type Store struct {
 	sessions map[string]*session // by subject
 }
 
-// maxCached limits the sessions of which a store remembers the uuids. Any of them can be read again.
+// maxCached limits the number of sessions with cached uuids. Other sessions are read again.
 const maxCached = 256
 
 // Open opens a store, and creates its stream if it does not exist. The caller closes the connection.
@@ -103,7 +103,7 @@ const (
 func token(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 
 func untoken(text string) string {
-	data, _ := base64.RawURLEncoding.DecodeString(text) // token has made it
+	data, _ := base64.RawURLEncoding.DecodeString(text) // token has encoded it
 	return string(data)
 }
 
@@ -148,7 +148,7 @@ func (s *Store) append(ctx context.Context, key claude.SessionKey, entries []jso
 		}
 		summary := ""
 		if key.Subpath == "" {
-			next, err := claudestore.FoldSummary(c.summary, key, added, time.Time{}) // the list has the time of the message
+			next, err := claudestore.FoldSummary(c.summary, key, added, time.Time{}) // a list uses the time of the message
 			if err != nil {
 				return err
 			}
@@ -159,10 +159,11 @@ func (s *Store) append(ctx context.Context, key claude.SessionKey, entries []jso
 			return err
 		}
 	}
-	return errors.New("other writers of the session do not stop")
+	return errors.New("other writers keep writing to the session")
 }
 
-// write publishes a record in parts, each after the last message of the session that is known.
+// write publishes a record in parts, each on condition that the session's last message is the one
+// that is known.
 func (s *Store) write(ctx context.Context, c *session, subject, summary string, entries []json.RawMessage) error {
 	parts := split(encode(entries))
 	last := c.last
@@ -180,7 +181,7 @@ func (s *Store) write(ctx context.Context, c *session, subject, summary string, 
 	return nil // the next refresh reads it
 }
 
-// conflicts reports whether another writer has written meanwhile.
+// conflicts reports whether the error means that another writer has written meanwhile.
 func conflicts(err error) bool {
 	var api *jetstream.APIError
 	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)

@@ -178,7 +178,7 @@ func TestStore_cut(t *testing.T) {
 	}
 }
 
-// TestStore_full reports a stream without room, and a context that has ended.
+// TestStore_full checks the errors of a full stream and of an ended context.
 func TestStore_full(t *testing.T) {
 	js := connect(t)
 	s, err := nats.Open(t.Context(), js, nats.Options{MaxBytes: 10 << 10})

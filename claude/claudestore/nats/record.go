@@ -19,7 +19,7 @@ const (
 // part is a part of a record.
 type part []byte
 
-// encode returns a record: each entry after its length, with the text that the CLI has written.
+// encode returns a record: for each entry its length and the text that the CLI has written.
 func encode(entries []json.RawMessage) (data []byte) {
 	for _, e := range entries {
 		data = append(binary.AppendUvarint(data, uint64(len(e))), e...)
@@ -53,7 +53,8 @@ func (p part) message(subject string, i, n int) *natsgo.Msg {
 	return msg
 }
 
-// assembly joins the parts of records. It drops a record without its last part: the writer ended before it was written.
+// assembly joins the parts of records. It drops a record whose last part is missing, because the
+// writer stopped before it was complete.
 type assembly struct {
 	data    []byte
 	next, n int

@@ -19,10 +19,10 @@ import (
 type session struct {
 	id      string
 	subject string
-	turn    sync.Mutex // held during a use
+	turn    sync.Mutex // held while the session is used
 
-	last        uint64 // the sequence of its last message
-	claim       uint64 // of its last claim
+	last        uint64 // sequence of the last message that was read
+	claim       uint64 // sequence of its last claim
 	transcripts map[string]*transcript
 	summary     *claude.StoredSummary // nil without a main transcript
 }
@@ -34,13 +34,13 @@ type transcript struct {
 	exists bool // it has a complete record
 }
 
-// use returns the session of a key for one user at a time.
+// use returns the session of a key, locked for one user at a time.
 func (s *Store) use(key claude.SessionKey) (c *session, release func()) {
 	s.mu.Lock()
 	subject := s.subject(key)
 	if c = s.sessions[subject]; c == nil {
 		if len(s.sessions) >= maxCached {
-			clear(s.sessions) // those in use are dropped afterwards
+			clear(s.sessions) // sessions in use are dropped afterwards
 		}
 		c = &session{id: key.SessionID, subject: subject, transcripts: map[string]*transcript{}}
 		s.sessions[subject] = c
@@ -59,7 +59,7 @@ func (s *Store) refresh(ctx context.Context, c *session) error {
 	return s.read(ctx, config, c.apply)
 }
 
-// apply takes a message of the session into account.
+// apply applies a message to the session.
 func (c *session) apply(m message) error {
 	c.last = m.sequence
 	kind, sub, _ := strings.Cut(strings.TrimPrefix(m.subject, c.subject+"."), ".")
@@ -124,13 +124,13 @@ type message struct {
 	data     []byte
 }
 
-// readBatch is how many messages are asked for at once, readWait the longest wait for them.
+// readBatch is the number of messages per request, readWait the time limit of a request.
 const (
 	readBatch = 100
 	readWait  = 10 * time.Second
 )
 
-// read calls each with the messages of a consumer that exist now.
+// read calls each for the existing messages of a consumer.
 func (s *Store) read(ctx context.Context, config jetstream.ConsumerConfig, each func(message) error) (err error) {
 	config.AckPolicy, config.MemoryStorage, config.Replicas, config.InactiveThreshold = jetstream.AckNonePolicy, true, 1, time.Minute
 	consumer, err := s.stream.CreateConsumer(ctx, config)
@@ -172,9 +172,9 @@ func (s *Store) read(ctx context.Context, config jetstream.ConsumerConfig, each 
 			continue
 		}
 		if info, err = consumer.Info(ctx); err != nil || info.NumPending == 0 {
-			return err // they were deleted meanwhile
+			return err // the messages were deleted meanwhile
 		}
-		return errors.New("the messages of the stream do not come")
+		return errors.New("the messages of the stream do not arrive")
 	}
 	return nil
 }

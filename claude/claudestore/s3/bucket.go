@@ -20,7 +20,7 @@ import (
 
 // Config configures the bucket of a store, the prefix of its names, and the credentials.
 type Config struct {
-	Bucket string // is there already
+	Bucket string // name of an existing bucket
 	Prefix string // of all names of the store, without a slash at its end
 	// AWS has the credentials, the region and the retry policy. nil means the AWS SDK's
 	// default chain: the environment, ~/.aws, the machine's role.

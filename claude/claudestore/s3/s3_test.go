@@ -27,7 +27,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// s3.TestMain removes all configuration of the caller that the AWS SDK could find.
+// TestMain removes all configuration of the caller that the AWS SDK could find.
 func TestMain(m *testing.M) {
 	for _, v := range os.Environ() {
 		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "AWS_") {

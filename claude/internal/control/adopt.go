@@ -7,11 +7,11 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Hold makes requests of the CLI wait until Release. It is for lines of the past: a request that was
-// answered or withdrawn since is never handled.
+// Hold queues requests of the CLI until Release. It is used while lines of an earlier process are
+// read: requests that were answered or withdrawn in them are never handled.
 func (m *Mux) Hold() { m.update(func(s *state) { s.held = true }) }
 
-// Release handles the requests that wait, in the order of their ids, and those that come from then on.
+// Release handles the queued requests in the order of their ids, and later requests at once.
 func (m *Mux) Release() {
 	m.update(func(s *state) {
 		var waiting []*incoming
@@ -57,7 +57,8 @@ func (m *Mux) Wrote(line string, then func(Ended)) (begins bool, err error) {
 	return begins, nil
 }
 
-// AnswerID returns the id of the request that a line to the CLI answers, "" if it is no answer.
+// AnswerID returns the id of the request that a line to the CLI answers, or "" if the line is not
+// an answer.
 func AnswerID(line string) string {
 	if jsonwire.NewDecoder(line).Peek("type") != "control_response" {
 		return ""

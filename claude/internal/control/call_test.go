@@ -224,7 +224,7 @@ func TestStartReturnsWhenWritten(t *testing.T) {
 	})
 }
 
-func TestStartIsGivenUp(t *testing.T) {
+func TestStartGiveUp(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, p *peer) {
 		ended := make(chan Ended, 2)
 		started, err := p.mux.Start(t.Context(), []byte(`{"subtype":"initialize"}`), func(e Ended) { ended <- e })

@@ -90,7 +90,7 @@ type scanner struct {
 	*Block
 	data   []byte
 	hash   *highwayhash.Digest64
-	budget int // number of bytes that may still be hashed to find a record behind damage
+	budget int // number of bytes that may still be hashed to find a record after damage
 }
 
 // next returns the offset of the first record at or after an offset, or the end of the block.

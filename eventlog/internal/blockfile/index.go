@@ -10,7 +10,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server/avl"
 )
 
-// Index is the server's index of a stream, which it writes at its stop and trusts at its start.
+// Index is the server's index of a stream. The server writes it when it stops and relies on it when
+// it starts.
 type Index struct {
 	Msgs, Last uint64         // number of messages of the stream, and its last sequence
 	Subjects   map[string]int // the number of the first block that may contain a subject
@@ -56,7 +57,7 @@ func ReadIndex(stream string, data []byte) (*Index, error) {
 	r.int() // the time of the last message
 	for n := r.uint(); n > 0 && r.data != nil; n-- {
 		subject := string(r.take(r.uint()))
-		r.uint() // how many messages it has
+		r.uint() // the number of messages with the subject
 		x.Subjects[subject] = int(r.uint())
 		r.uint() // its last block
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog/internal/blockfile"
 )
 
-// indexed is a block as an index lists it.
+// indexed is a block and its entry in an index.
 type indexed struct {
 	number             int
 	size, first, last  uint64
@@ -115,7 +115,8 @@ func TestReadIndex(t *testing.T) {
 	}
 }
 
-// TestHolds compares the records of a block with what the index lists for it: each sequence from the first to the last is there or was deleted.
+// TestHolds compares the records of a block with its entry in the index: each sequence from the
+// first to the last must be present or deleted.
 func TestHolds(t *testing.T) {
 	whole := encodeIndex(indexTotals{msgs: 7, bytes: 10, first: 11, last: 20}, indexed{number: 1, size: 10, first: 11, last: 20, deleted: []uint64{12, 15, 16}})
 	x, err := blockfile.ReadIndex("LOG", whole)

@@ -43,8 +43,8 @@ var cancelForms = map[string]func(ctx context.Context, w *world) iter.Seq2[messa
 	},
 }
 
-// The end of the context stops the agent while its first tool runs: the tool does not
-// finish, no other tool starts, and the model gets no further request.
+// TestCancelStopsTheAgent checks that the end of the context stops the agent while its first tool
+// runs: the tool does not finish, no other tool starts, and the model gets no further request.
 func TestCancelStopsTheAgent(t *testing.T) {
 	t.Parallel()
 	for name, form := range cancelForms {

@@ -175,7 +175,7 @@ func runGuide(t *testing.T, argv []string, cli string, run guideRun) {
 	}
 }
 
-// twoPieces is a page whose program is in two pieces.
+// twoPieces is a page with a program in two pieces.
 const twoPieces = "# A page\n\n```go\npackage main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(word()) }\n```\n\nText.\n\n```go\nfunc word() string { return strings.ToUpper(\"x\") }\n```\n\n```sh norun: it serves\nparley serve\n```\n"
 
 func TestAssemble(t *testing.T) {

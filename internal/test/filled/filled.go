@@ -1,5 +1,5 @@
-// Package filled makes values with a distinct value in every field, for tests that encode and decode, or convert, a type: a field that is
-// forgotten is a difference.
+// Package filled creates values with a distinct value in every field, for tests that encode, decode
+// or convert a type: a forgotten field makes the result differ.
 package filled
 
 import (
@@ -27,7 +27,7 @@ func Set(t testing.TB, v reflect.Value) {
 	f.set(v, v.Type().String())
 }
 
-// Equal fails the test if two values differ. It names the fields of a struct that do.
+// Equal fails the test if two values differ, and names the differing fields of a struct.
 func Equal(t testing.TB, what string, got, want any) {
 	t.Helper()
 	if reflect.DeepEqual(got, want) {
@@ -124,8 +124,8 @@ func (f *filler) set(v reflect.Value, name string) {
 	}
 }
 
-// Converted checks a conversion of a value with a distinct value in every field: each field of it, apart from those named, has an effect on the
-// result, and the fields that both types have are equal.
+// Converted checks a conversion of a value with a distinct value in every field: each field, except
+// for the named ones, affects the result, and fields of both types with the same name are equal.
 func Converted[T, U any](t testing.TB, from T, convert func(T) U, except ...string) {
 	t.Helper()
 	to := convert(from)

@@ -25,7 +25,7 @@ type outer struct {
 	Map  map[string]float64
 }
 
-// lossy loses one field.
+// lossy does not encode one of its fields.
 type lossy struct {
 	Kept string
 	Lost string `json:"-"`
@@ -77,7 +77,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestJSON checks that a field that the encoding drops is a failure.
+// TestJSON checks that a field that the encoding omits is a failure.
 func TestJSON(t *testing.T) {
 	filled.JSON[outer](t)
 	f := &failures{TB: t}

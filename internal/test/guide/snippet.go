@@ -42,9 +42,9 @@ func (s *Snippet) NoRun() (reason string, ok bool) {
 // Server reports whether the commands of the snippet need a running server.
 func (s *Snippet) Server() bool { return s.Info == "sh server" }
 
-// Snippets returns the fenced blocks of a page in their order. A block ends with a fence that is at
-// least as long as the one that it began with, or with the page. Fences inside of a list may be
-// indented; their text keeps its indentation.
+// Snippets returns the fenced blocks of a page in order. A block ends at a fence that is at least
+// as long as its first one, or at the end of the page. Fences inside a list may be indented; their
+// text keeps its indentation.
 func Snippets(page, text string) []Snippet {
 	var all []Snippet
 	var open *Snippet

@@ -14,8 +14,9 @@ import (
 // seconds.
 const patience = 20 * time.Second
 
-// Left returns an error if hosts run that are this test's program, on a system that reports them. Those of other programs, such as tests
-// that run at the same time, do not count. name is the zeroth argument of a host.
+// Left returns an error if hosts are running that use this test's program, on a system that lists
+// processes. Hosts of other programs, such as concurrent tests, do not count. name is the zeroth
+// argument of a host.
 func Left(name string) error {
 	self, err := os.Executable()
 	if err != nil {

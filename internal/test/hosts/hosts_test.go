@@ -15,7 +15,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A host that runs is found, and not after its end.
+// TestLeft checks that a running host is found, and that it is not found after its end.
 func TestLeft(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package kept has an agent in memory with lines that a host keeps, and checks that an adoption changes nothing. It is test
-// support.
+// Package kept provides an in-memory agent whose lines a host keeps, and checks that an adoption
+// does not change the events. It is test support.
 package kept
 
 import (
@@ -26,7 +26,7 @@ type Line struct {
 	Text  string
 }
 
-// Process is an agent with lines that a host keeps. Lines that are written to it become lines of it.
+// Process is an agent whose lines a host keeps. Lines that are written to it are added to them.
 type Process struct {
 	t testing.TB
 
@@ -73,7 +73,7 @@ func (p *Process) Written() []string {
 	return slices.Clone(p.written)
 }
 
-// Ended reports whether the agent was ended.
+// Ended reports whether the agent has been ended.
 func (p *Process) Ended() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -140,7 +140,7 @@ func (p *Process) Wait() (spawn.ExitStatus, error) {
 	return spawn.ExitStatus{}, nil
 }
 
-// input can only be closed.
+// input supports only Close.
 type input struct{ p *Process }
 
 func (i input) Write([]byte) (int, error) { return 0, errors.New("a line without an id") }
@@ -149,12 +149,12 @@ func (i input) Close() error              { return i.p.end() }
 // Adopted is the result of an adoption.
 type Adopted struct {
 	Events []string // of lines
-	lines  []uint64 // of the events
-	Asked  []string // requests that were asked again
-	Wrote  []string // the lines that were written when the past had been read
+	lines  []uint64 // line of each event
+	Asked  []string // requests that were opened again
+	Wrote  []string // lines that were written after the earlier lines had been read
 }
 
-// Adopt adopts the agent after the first n lines and then adds those up to another number.
+// Adopt adopts the agent after the first n lines, and then adds the lines up to another number.
 func Adopt(t *testing.T, p agent.Adopter, id string, opts agent.Options, lines []Line, n, to int) (a Adopted) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -180,7 +180,7 @@ func Adopt(t *testing.T, p agent.Adopter, id string, opts agent.Options, lines [
 		a.Wrote = process.Written()
 		for _, l := range lines[n:to] {
 			process.Add(l)
-			synctest.Wait() // what this process writes is not between lines that follow each other
+			synctest.Wait() // lines that this process writes do not separate adjacent lines
 		}
 		mu.Lock()
 		stopped = true
@@ -213,7 +213,8 @@ func (a *Adopted) until(n int) []string {
 	return a.Events[:i]
 }
 
-// nextCall returns the number of lines before the next call of the client, which only the process that makes it can handle.
+// nextCall returns the number of lines before the next call of the client. Only the process that
+// makes a call can handle its answer.
 func nextCall(lines []Line, n int) int {
 	for n < len(lines) && (!lines[n].Input || Decode(lines[n]).Method == "") {
 		n++
@@ -221,9 +222,10 @@ func nextCall(lines []Line, n int) int {
 	return n
 }
 
-// Check adopts an agent after each number of lines from first on, in steps, and checks that the events are the same up to the
-// next call of the client, and that the requests of the agent without an answer are asked again, or answered, and no others. open returns how many
-// requests to a person, and how many others, are open after some lines.
+// Check adopts an agent after each number of lines, from first on in steps. It checks that the
+// events up to the next call of the client are the same, and that exactly the unanswered requests
+// of the agent are opened again or answered. open returns, after a number of lines, how many
+// requests to a person are open, and how many others.
 func Check(t *testing.T, p agent.Adopter, id string, opts agent.Options, lines []Line, first, step int, open func([]Line) (people, others int)) (cuts int) {
 	t.Helper()
 	want := Adopt(t, p, id, opts, lines, len(lines), len(lines))
@@ -249,7 +251,8 @@ func Check(t *testing.T, p agent.Adopter, id string, opts agent.Options, lines [
 	return cuts
 }
 
-// Answer adopts an agent with one open request to a person and answers it twice. It returns the written lines.
+// Answer adopts an agent with one open request to a person and answers the request twice. It
+// returns the written lines.
 func Answer(t *testing.T, p agent.Adopter, id string, opts agent.Options, lines []Line, answer agent.Answer) (written []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -291,7 +294,7 @@ func Answer(t *testing.T, p agent.Adopter, id string, opts agent.Options, lines 
 	return written
 }
 
-// Message is the part of a JSON-RPC message that tests look at.
+// Message has the members of a JSON-RPC message that tests use.
 type Message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -300,13 +303,13 @@ type Message struct {
 	Error  json.RawMessage `json:"error"`
 }
 
-// Decode returns the message of a line, the zero value if it is none.
+// Decode decodes a line. It returns the zero value if the line is not a message.
 func Decode(l Line) (m Message) {
 	_ = json.Unmarshal([]byte(l.Text), &m)
 	return m
 }
 
-// Open returns the requests of the agent without an answer.
+// Open returns the unanswered requests of the agent.
 func Open(lines []Line) []Message {
 	var open []Message
 	for _, l := range lines {
@@ -321,8 +324,8 @@ func Open(lines []Line) []Message {
 	return open
 }
 
-// Answered returns the number of lines up to the successful answer to the first call of one of these methods, and the result. It
-// is 0 if there is none.
+// Answered returns the number of lines up to the successful answer to the first call of one of
+// these methods, and its result. The number is 0 if there is no such answer.
 func Answered(lines []Line, methods ...string) (n int, call Message, result json.RawMessage) {
 	for i, l := range lines {
 		m := Decode(l)

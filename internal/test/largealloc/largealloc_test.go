@@ -9,7 +9,7 @@ import (
 
 var sink []byte
 
-// TestStacks checks that each large allocation is found, and no others.
+// TestStacks checks that exactly the large allocations are found.
 func TestStacks(t *testing.T) {
 	got := largealloc.Stacks(8<<20, func() {
 		for range 3 {

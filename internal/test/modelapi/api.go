@@ -14,13 +14,14 @@ type api interface {
 	text(w io.Writer, piece string)
 	call(w io.Writer, tool string, args map[string]any)
 	end(w io.Writer, called bool)
-	// whole is the answer to a request that is not streamed: an agent asks for a title, or which model is to answer.
+	// whole is the answer to a request that is not streamed: for a title, or for the choice of a
+	// model.
 	whole(model string) any
 }
 
 type object = map[string]any
 
-// Agents keep the calls of a session by their ids.
+// Agents store the calls of a session by their ids.
 var ids atomic.Int64
 
 func newID(prefix string) string { return fmt.Sprintf("%s_%d", prefix, ids.Add(1)) }
@@ -29,7 +30,7 @@ func newID(prefix string) string { return fmt.Sprintf("%s_%d", prefix, ids.Add(1
 func send(w io.Writer, name string, data object) {
 	text, err := json.Marshal(data)
 	if err != nil {
-		panic(err) // maps of texts and numbers
+		panic(err) // maps of strings and numbers
 	}
 	if name != "" {
 		fmt.Fprintf(w, "event: %s\n", name)
@@ -210,7 +211,7 @@ func (g *gemini) call(w io.Writer, tool string, args map[string]any) {
 
 func (g *gemini) end(w io.Writer, _ bool) { send(w, "", g.answer(object{"text": ""}, "STOP")) }
 
-// whole answers which model is to answer, and who speaks next.
+// whole answers which model is to be used, and who speaks next.
 func (g *gemini) whole(string) any {
 	return g.answer(object{"text": `{"reasoning":"x","next_speaker":"user","model_choice":"flash","complexity_reasoning":"x","complexity_score":10}`}, "STOP")
 }

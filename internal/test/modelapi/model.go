@@ -21,7 +21,8 @@ import (
 	"testing"
 )
 
-// maxBody bounds a request. Agents send their instructions and tools with each.
+// maxBody is the size limit of a request in bytes. Each request contains the agent's instructions
+// and tools.
 const maxBody = 16 << 20
 
 // Model is the scripted model. It is safe for concurrent use.
@@ -37,11 +38,11 @@ type Model struct {
 	closing  chan struct{}
 }
 
-// Request is a request that a script of a prompt has answered.
+// Request is a request that the script in a prompt has answered.
 type Request struct {
-	Model string // which the agent asked for
+	Model string // the model that the agent requested
 	Verb  string // say, stream, wait, run, edit
-	Name  string // what follows the verb
+	Name  string // the word after the verb
 	Body  string
 }
 
@@ -60,7 +61,7 @@ func New() *Model {
 	return m
 }
 
-// Close ends the model with its open answers.
+// Close stops the model and aborts its open answers.
 func (m *Model) Close() {
 	close(m.closing)
 	m.srv.CloseClientConnections()
@@ -73,7 +74,7 @@ const Content = "package main\n\nfunc main() {}\n"
 // Command returns the command that model:run runs for a file.
 func Command(file string) string { return "touch " + file + " && echo made-it" }
 
-// Release lets the answer to model:stream NAME go on.
+// Release continues the answer to model:stream NAME.
 func (m *Model) Release(name string) { close(m.hold(name)) }
 
 func (m *Model) hold(name string) chan struct{} {
@@ -100,7 +101,8 @@ func (m *Model) Request(name string) (last Request, ok bool) {
 // script finds the script of a prompt in a request.
 var script = regexp.MustCompile(`model:(say|stream|wait|run|edit) ([A-Za-z0-9/._-]+)`)
 
-// results are how requests of the APIs mark the result of a tool, suggestions how an agent asks for the next prompt of the user.
+// results are the forms in which requests of the APIs mark the result of a tool, suggestions those
+// in which an agent asks for the user's next prompt.
 var (
 	results     = regexp.MustCompile(`"role":"tool"|"type":"tool_result"|"type":"function_call_output"|"functionResponse":`)
 	suggestions = regexp.MustCompile(`ONLY the suggestion|SUGGESTION MODE`)
@@ -109,7 +111,7 @@ var (
 	shells      = regexp.MustCompile(`"name":"(Bash|bash|exec_command|run_shell_command)"`)
 )
 
-// last returns where the last match of a pattern begins, -1 without one.
+// last returns the start of the last match of a pattern, or -1.
 func last(pattern *regexp.Regexp, text string) int {
 	if all := pattern.FindAllStringIndex(text, -1); len(all) > 0 {
 		return all[len(all)-1][0]
@@ -120,12 +122,12 @@ func last(pattern *regexp.Regexp, text string) int {
 // reply is an answer of the model.
 type reply struct {
 	text  []string      // in pieces
-	pause chan struct{} // before the last piece; nil for none
-	tool  string        // which is called after the text; "" for none
+	pause chan struct{} // blocks before the last piece; may be nil
+	tool  string        // tool to call after the text; may be empty
 	args  map[string]any
 }
 
-// answer chooses the reply to a request. Requests without tools are for titles and the like.
+// answer chooses the reply to a request. Requests without tools ask for titles and similar texts.
 func (m *Model) answer(model, body string) reply {
 	at := last(script, body)
 	if at < 0 || !tools.MatchString(body) || last(suggestions, body) > at {
@@ -186,7 +188,7 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Model  string `json:"model"`
 		Stream bool   `json:"stream"`
 	}
-	_ = json.Unmarshal(body, &head) // one without a model is another request
+	_ = json.Unmarshal(body, &head) // an invalid body has no model and is another kind of request
 	var to api
 	switch path := r.URL.Path; {
 	case strings.HasSuffix(path, "/v1/messages"):

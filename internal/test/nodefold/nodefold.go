@@ -19,8 +19,8 @@ import (
 type Case struct {
 	Name     string            `json:"name"`
 	Messages []json.RawMessage `json:"messages"`
-	Cut      int               `json:"cut,omitempty"`      // encode the state after this number of messages, and continue
-	Snapshot json.RawMessage   `json:"snapshot,omitempty"` // begin from this state
+	Cut      int               `json:"cut,omitempty"`      // encode the state after this number of messages, then continue
+	Snapshot json.RawMessage   `json:"snapshot,omitempty"` // start from this state
 	Every    bool              `json:"every,omitempty"`    // also continue from the state after each message
 }
 
@@ -28,7 +28,7 @@ type Case struct {
 type Result struct {
 	Name, State, Error string
 	MS                 float64
-	Steps              float64 // steps that grow with the conversation
+	Steps              float64 // number of steps that depends on the length of the conversation
 }
 
 // Fold folds cases with the bundle of the TypeScript fold, all in one process, and returns the

@@ -1,4 +1,4 @@
-// Package short scales tests: less with go test -short, more in a soak run.
+// Package short scales tests: go test -short runs less, a soak run more.
 package short
 
 import (
@@ -6,13 +6,15 @@ import (
 	"testing"
 )
 
-// Skip skips a test with go test -short, which starts no agents, node or browser, and prints the reason.
+// Skip skips a test with go test -short, which starts no agents, node or browser, and prints the
+// reason.
 func Skip(tb testing.TB, starts string) {
 	tb.Helper()
 	SkipLong(tb, "starts "+starts)
 }
 
-// SkipLong skips a test that takes much processor time with go test -short, and prints what it does.
+// SkipLong skips a test that takes much processor time with go test -short, and prints a
+// description of the test.
 func SkipLong(tb testing.TB, does string) {
 	tb.Helper()
 	if testing.Short() {
@@ -40,5 +42,5 @@ func Count(few, usual, many int) int {
 	return usual
 }
 
-// Every returns n with -short, and 1 without: a test with many cases then checks only every n-th.
+// Every returns n with -short, and otherwise 1. A test with many cases checks only every n-th.
 func Every(n int) int { return Count(n, 1, 1) }

@@ -14,9 +14,9 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
 )
 
-// TestRun checks three scenarios: one that is whole, one with a changed byte in an expected file,
-// and an empty folder. Each kind links and runs the tests of other packages, so only make soak
-// runs all kinds; the packages test their own checks.
+// TestRun checks three scenarios: an intact one, one with a changed byte in an expected file, and
+// an empty folder. Each kind links and runs the tests of other packages, so only make soak runs all
+// kinds; the packages test their own checks.
 func TestRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and runs the tests of other packages")
@@ -55,7 +55,7 @@ func TestRun(t *testing.T) {
 				}
 			}
 			if err := os.WriteFile(filepath.Join(dir, "servers", "mcp.mjs"), nil, 0o600); err != nil {
-				t.Fatal(err) // programs that recordings name are no scenario
+				t.Fatal(err) // programs that recordings name are not scenarios
 			}
 			var out, progress bytes.Buffer
 			ok, err := run(t.Context(), kind, dir, &out, &progress)
@@ -114,7 +114,7 @@ func change(t *testing.T, name, from, to string) {
 	}
 }
 
-// TestRun_unknown refuses a kind and a folder that do not exist.
+// TestRun_unknown checks that an unknown kind and a missing folder are errors.
 func TestRun_unknown(t *testing.T) {
 	for _, c := range [][2]string{{"none", t.TempDir()}, {"decode", ""}, {"decode", filepath.Join(t.TempDir(), "none")}, {"decode", t.TempDir()}} {
 		if ok, err := run(t.Context(), c[0], c[1], io.Discard, io.Discard); ok || err == nil {

@@ -46,7 +46,7 @@ func run(dir, out string) error {
 	return errors.Join(gif.EncodeAll(f, film(shots)), f.Close())
 }
 
-// shot is a screenshot and the time that it is shown, in hundredths of a second.
+// shot is a screenshot and its duration in hundredths of a second.
 type shot struct {
 	image image.Image
 	delay int
@@ -88,7 +88,7 @@ func read(dir string) ([]shot, error) {
 // number returns the number that a file name begins with.
 func number(name string) int {
 	text, _, _ := strings.Cut(filepath.Base(name), "-")
-	n, _ := strconv.Atoi(text) // without a number it is the first, and read reports the name
+	n, _ := strconv.Atoi(text) // without a number it is 0, and read reports the name
 	return n
 }
 
@@ -151,7 +151,7 @@ func colors(shots []shot) color.Palette {
 	return palette
 }
 
-// reduce returns an image in the colours of the palette. Known has the nearest colours that were looked up.
+// reduce converts an image to the colours of the palette. known caches the nearest colours.
 func reduce(m image.Image, palette color.Palette, known map[color.RGBA]uint8) *image.Paletted {
 	b := m.Bounds()
 	result := image.NewPaletted(b, palette)

@@ -79,7 +79,7 @@ func (c *compiler) compiles(ch *change) (bool, error) {
 	changed := string(text[:ch.Body[0]]) + "{" + apply(string(text), ch.Body, []edit{{ch.Start, ch.End, ch.New}}) + "}" + string(text[ch.Body[1]:])
 	file, err := parser.ParseFile(c.fset, path, changed, parser.SkipObjectResolution)
 	if err != nil {
-		return false, nil // of this change
+		return false, nil // the change does not compile
 	}
 	base := c.fset.File(file.FileStart)
 	from, to := base.Pos(ch.Body[0]-1), base.Pos(ch.Body[1]+len(ch.New)-len(ch.Old)+3)
@@ -123,7 +123,7 @@ func strip(file *ast.File, which func(ast.Node) bool) {
 	}
 }
 
-// buildGo writes the changed files next to each other into dir and returns the overlay that go build takes.
+// buildGo writes the changed files into dir and returns the overlay for go build.
 func buildGo(root, dir string, packages map[string]*goPackage, sample []*change) (string, error) {
 	byFile := map[string][]*change{}
 	for _, c := range sample {

@@ -17,7 +17,7 @@ import (
 
 // group is code that has a score.
 type group struct {
-	name  string   // a folder, from the root of the checkout
+	name  string   // group is a part of the code with a separate score.
 	also  []string // other packages whose tests also run
 	alone bool     // without the folders below it
 }

@@ -85,7 +85,8 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// The end of the context, as with Ctrl-C, ends the tests and their processes.
+// TestCancelled checks that the end of the context, as with Ctrl-C, ends the tests and their
+// processes.
 func TestCancelled(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	t.Setenv("PIDFILE", file)
@@ -99,7 +100,7 @@ func TestCancelled(t *testing.T) {
 	}()
 	var pid int
 	for tick := time.NewTicker(20 * time.Millisecond); pid == 0; <-tick.C {
-		text, _ := os.ReadFile(file) // there is none yet
+		text, _ := os.ReadFile(file) // missing at first
 		pid, _ = strconv.Atoi(string(text))
 		select {
 		case err := <-done:

@@ -28,7 +28,7 @@ type change struct {
 	At     int   `json:"at"`
 	Labels []int `json:"labels"`
 
-	id int // in the sample
+	id int // number in the sample
 }
 
 // String describes the change on one line.

@@ -35,10 +35,10 @@ type job struct {
 	verbose bool
 	out     io.Writer
 
-	sound map[string]string // by package and test: "" if it passes without a bug, else the reason
+	sound map[string]string // by package and test: "" if the test passes without a bug, otherwise the reason
 }
 
-// plant plants a bug, runs its test, and takes the bug out again.
+// plant plants a bug, runs its test, and removes the bug.
 func (j *job) plant(ctx context.Context, m mutant) (outcome, string) {
 	path := filepath.Join(j.copy, filepath.FromSlash(m.File))
 	text, err := os.ReadFile(path)
@@ -108,7 +108,8 @@ func (j *job) baseline(ctx context.Context, m mutant) string {
 	return why
 }
 
-// buildLimit is the additional time of a test without a bug, which builds its package and all that it imports.
+// buildLimit is the additional time limit of a test without a bug, which compiles its package and
+// all dependencies.
 const buildLimit = 10 * time.Minute
 
 // test runs the test of a bug in the copy, for at most limit. All of its processes have ended when it returns.

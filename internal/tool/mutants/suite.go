@@ -18,7 +18,7 @@ type suite struct {
 	args func(tests []string, limit time.Duration) []string
 }
 
-// test is one test, and which changes of the sample it reaches.
+// test is one test, with the changes of the sample that it reaches.
 type test struct {
 	suite *suite
 	name  string
@@ -61,9 +61,9 @@ func (s *suite) run(ctx context.Context, tmp string, tests []string, limit time.
 	cmd.WaitDelay = 2 * time.Second
 	err := cmd.Run()
 	if cmd.Process != nil {
-		_ = cmd.Cancel() // processes that a bug left
+		_ = cmd.Cancel() // processes that a bug has left running
 	}
-	if errors.Is(err, exec.ErrWaitDelay) { // it passed, but left a process
+	if errors.Is(err, exec.ErrWaitDelay) { // it passed, but left a process running
 		err = nil
 	}
 	return output.String(), err

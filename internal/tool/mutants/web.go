@@ -23,7 +23,7 @@ var webScript []byte
 type webLanguage struct {
 	root, scratch string
 	group         group
-	were          map[string][]byte // files of the copy before they were changed
+	were          map[string][]byte // original files of the copy that were changed
 }
 
 // node runs the script in the folder of the page, where its tools are.

@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/blob"
 )
 
-// large is the size of a piece of data that no message of NATS holds.
+// large is a size in bytes that exceeds a message of NATS.
 const large = 3 << 20
 
 // Run checks a store. open returns the same store at each call, as separate processes would open
@@ -49,7 +49,7 @@ func write(t *testing.T, s blob.Store, name string, data []byte) {
 	}
 }
 
-// checkSizes writes data of several sizes and reads it elsewhere.
+// checkSizes writes data of several sizes and reads it through another handle.
 func checkSizes(t *testing.T, open func(*testing.T) blob.Store) {
 	one, two := open(t), open(t)
 	for _, size := range []int{0, 1, 256 << 10, 256<<10 + 1, large} {
@@ -61,7 +61,7 @@ func checkSizes(t *testing.T, open func(*testing.T) blob.Store) {
 	}
 }
 
-// checkReplaced writes a name again, with more and with less.
+// checkReplaced replaces the data of a name by longer and by shorter data.
 func checkReplaced(t *testing.T, open func(*testing.T) blob.Store) {
 	one, two := open(t), open(t)
 	for i, size := range []int{10, large, 0, large, 5} {
@@ -72,7 +72,7 @@ func checkReplaced(t *testing.T, open func(*testing.T) blob.Store) {
 	}
 }
 
-// checkRemoved removes a name, and all below one.
+// checkRemoved removes a name, and all names below another one.
 func checkRemoved(t *testing.T, open func(*testing.T) blob.Store) {
 	one, two := open(t), open(t)
 	for _, name := range []string{"removed/a/1.png", "removed/a/2.png", "removed/ab/1.png", "other"} {
@@ -89,7 +89,7 @@ func checkRemoved(t *testing.T, open func(*testing.T) blob.Store) {
 	want(t, two, "other", []byte("again"))
 }
 
-// checkNames refuses names that could be other files.
+// checkNames checks that names that could refer to other files are rejected.
 func checkNames(t *testing.T, open func(*testing.T) blob.Store) {
 	s := open(t)
 	for _, name := range []string{"", "/a", "a/", "a//b", "..", "a/../b", ".a", "a/.b", "a b", "a*", "a>", "a\\b", "a\x00", "_a", "a=b", strings.Repeat("a", blob.MaxName+1)} {
@@ -137,7 +137,7 @@ func checkWhole(t *testing.T, open func(*testing.T) blob.Store) {
 	}
 }
 
-// checkListed lists the names of a store that can do so.
+// checkListed checks the list of names, if the store has one.
 func checkListed(t *testing.T, open func(*testing.T) blob.Store) {
 	s, ok := open(t).(blob.Lister)
 	if !ok {

@@ -37,12 +37,12 @@ const (
 )
 
 // KeepHelp is the help text of the flag --keep-children.
-const KeepHelp = "leave what agents start in the background, such as development servers, running when they end"
+const KeepHelp = "when an agent ends, keep its background processes running, such as development servers"
 
 // Set holds the agents that a server offers.
 type Set struct {
 	Providers []agent.Provider // the default first
-	Simulated bool             // the default is
+	Simulated bool             // the default agent is simulated
 	Note      string           // a notice for the user, or ""
 	closers   []func() error
 	names     []string // values of --agent, in the order of Providers
@@ -210,8 +210,8 @@ func NewACP(command string, keep bool, logger *slog.Logger) (*acpagent.Provider,
 	return &acpagent.Provider{Command: words, Version: claude.Version, Logger: logger, Supervisor: supervise.Self(), KeepChildren: keep}, nil
 }
 
-// NewCodex returns Codex with this environment, if its program is installed. Its background processes
-// are ended unless keep is set.
+// NewCodex returns Codex with this environment, and an error that wraps codex.ErrNotFound if its
+// program is missing. Its background processes are ended unless keep is set.
 func NewCodex(env []string, keep bool, logger *slog.Logger) (*codexagent.Provider, error) {
 	o := codex.Options{Path: os.Getenv("PARLEY_CODEX"), Env: env, Logger: logger, ClientVersion: claude.Version, Supervisor: supervise.Self(), KeepChildren: keep}
 	path, err := o.Program()
@@ -231,7 +231,7 @@ func (at Place) codex(logger *slog.Logger) (agent.Provider, func() error, error)
 	return p, p.Close, err
 }
 
-// registry returns the directory that records the running agents of a place.
+// registry returns the directory in which the running agents of a place are recorded.
 func (at Place) registry() string { return filepath.Join(at.Data, "agents") }
 
 func (at Place) claude(logger *slog.Logger) (agent.Provider, func() error, error) {

@@ -28,19 +28,19 @@ type Known struct {
 	Env     map[string]string `json:"env,omitempty"`    // added to the environment
 	Login   []string          `json:"login,omitempty"`  // a command for a terminal
 	Native  string            `json:"native,omitempty"` // the name under which parley runs the same agent without an adapter
-	Added   bool              `json:"-"`                // by the user
+	Added   bool              `json:"-"`                // added by the user
 }
 
 //go:embed agents.json
 var builtIn []byte
 
-// maxRegistry bounds the file of a user.
+// maxRegistry limits the size of the user's file in bytes.
 const maxRegistry = 1 << 20
 
-// validName is the form of a name: that of a word on the command line.
+// validName matches valid names: a name is one word on the command line.
 var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 
-// RegistryFile returns the file in which the agents of the user are.
+// RegistryFile returns the path of the file with the user's agents.
 func RegistryFile() (string, error) {
 	dir, err := os.UserConfigDir()
 	return filepath.Join(dir, "parley", "agents.json"), err
@@ -66,7 +66,7 @@ func Registry() ([]Known, error) {
 func added() (list []Known, err error) {
 	file, err := RegistryFile()
 	if err != nil {
-		return nil, nil // without a home there are none
+		return nil, nil // without a home directory there is no file
 	}
 	text, err := regularfile.Read(file, maxRegistry)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -99,7 +99,7 @@ func (k *Known) check() error {
 	return nil
 }
 
-// Add adds an agent to those of the user, or replaces it.
+// Add adds an agent to the user's agents, or replaces the one with its name.
 func Add(k Known) error {
 	if err := k.check(); err != nil {
 		return term.Usagef("%v", err)
@@ -120,14 +120,14 @@ func Add(k Known) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
-	next := file + ".new" // a file that is half written is never read
+	next := file + ".new" // so that a partial file is never read
 	if err := os.WriteFile(next, append(text, '\n'), 0o600); err != nil {
 		return err
 	}
 	return os.Rename(next, file)
 }
 
-// Path returns where the program of the agent is, "" if it is not installed.
+// Path returns the path of the agent's program, or "" if it is not installed.
 func (k *Known) Path() string {
 	path, err := exec.LookPath(k.Command[0])
 	if err != nil {

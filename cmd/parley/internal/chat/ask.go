@@ -18,7 +18,8 @@ type ask struct {
 	show func()
 	// answer handles a line. It returns nil while more answers are needed.
 	answer func(text string) (a agent.Answer, understood bool)
-	// nobody shows that no user answers, and returns the answer to send.
+	// nobody is called if there is no user to answer. It shows that, and returns the answer to
+	// send.
 	nobody func() agent.Answer
 }
 
@@ -95,8 +96,8 @@ func (c *loop) give(answer agent.Answer) {
 	})
 }
 
-// reply treats a line as an answer. It returns false for an invalid answer that does not come from
-// a person, who could be asked again.
+// reply treats a line as an answer. It returns false if the line is invalid and comes from a
+// program, which cannot be asked again.
 func (c *loop) reply(text string) bool {
 	a := c.asks[0]
 	switch answer, understood := a.answer(text); {

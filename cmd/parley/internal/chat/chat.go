@@ -25,10 +25,10 @@ const (
 
 // Agent is the agent of a conversation.
 type Agent struct {
-	// Open starts the session. It is called once, after the signals of the program are watched.
-	// It must pass onLine on in [agent.Options].
+	// Open starts the session. It is called once, after the program has begun to handle signals. It
+	// must set onLine in [agent.Options].
 	Open func(ctx context.Context, onLine func(json.RawMessage)) (agent.Session, error)
-	// Note is shown before the conversation, with Must also in a quiet run.
+	// Note is shown before the conversation; with Must also in a quiet run.
 	Note string
 	Must bool
 	// Mark precedes answers that are written without other notices, and marks lines of JSON as

@@ -22,7 +22,7 @@ type command struct {
 // commands take precedence over those of the agent.
 var commands []command
 
-func init() { // they refer to themselves
+func init() { // in init, because some commands refer to the table
 	commands = []command{
 		{"help", "", "show this", func(c *loop, _ string) { c.note(c.help()) }, nil},
 		{"quit", "", "end the conversation (also Ctrl-D)", func(c *loop, _ string) { c.leave() }, nil},
@@ -70,8 +70,8 @@ func (c *loop) local(text string) bool {
 	return false
 }
 
-// learn asks the agent for its models and commands. For a joined session the conversation has the
-// commands, so that no agent is started for them; without a list no input counts as a command.
+// learn asks the agent for its models and commands. It does not start the agent of a joined
+// session, whose conversation contains the commands. Without a list no input counts as a command.
 func (c *loop) learn() {
 	if joined, ok := c.session.(agent.Joined); ok {
 		if past := joined.Past(); past != nil {
@@ -165,7 +165,7 @@ func (c *loop) help() string {
 	return b.String()
 }
 
-// after runs a call of the agent and shows the text say if the call succeeds.
+// after calls f on the agent and shows the text say if the call succeeds.
 func (c *loop) after(name string, call func(ctx context.Context) (say string, err error)) {
 	c.do(func(ctx context.Context) func() {
 		say, err := call(ctx)

@@ -70,7 +70,7 @@ type loop struct {
 	prompts    prompts
 	asks       []*ask            // open questions; the first is shown
 	early      []*ask            // questions whose calls were not shown yet
-	doing      int               // commands without an answer of the agent
+	doing      int               // commands that the agent has not answered
 	queue      []event.QueueItem // of a server
 	state      string            // of the session, from a server
 	models     []agent.Entry
@@ -79,7 +79,7 @@ type loop struct {
 	cataloged  bool     // the list of commands is complete
 	last       *event.ResultMessage
 	lost       error // the reason why the last prompt has no result
-	told       bool  // that was shown
+	told       bool  // the reason was shown
 	leaving    bool  // the conversation is ending
 	ended      bool  // the session has
 	endErr     error
@@ -358,7 +358,7 @@ func (c *loop) submit(text string) {
 	case c.unknownCommand(text):
 		return
 	case !c.person() && (c.busy() || c.doing > 0):
-		c.held = append(c.held, text) // the agent could take it into the turn that runs
+		c.held = append(c.held, text) // the agent could merge it into the running turn
 		return
 	}
 	c.send(text)

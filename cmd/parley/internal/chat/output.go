@@ -7,12 +7,12 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-// output shows a run.
+// output shows the progress and the result of a run.
 type output interface {
 	event(ev event.Event)
 	// line handles a raw line of the agent, before its events.
 	line(text []byte)
-	// end shows the end.
+	// end shows the result at the end of the run.
 	end()
 	// err returns the error of writing to standard output.
 	err() error

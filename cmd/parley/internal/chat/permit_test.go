@@ -103,8 +103,8 @@ func TestPermissionChoices(t *testing.T) {
 	}
 }
 
-// TestReveal: a person who approves a request sees the characters in it that a terminal does not show, in the command, other arguments,
-// suggested rules and texts. The request that is answered stays as it is.
+// The request is shown with code points for invisible characters, in the command, other arguments,
+// suggested rules and texts. The request that is answered is unchanged.
 func TestReveal(t *testing.T) {
 	const input = "{\"command\":\"rm \\u202e-rf x\",\"n\u200bote\":[\"a\U000e0041b\"]}"
 	r := &event.PermissionRequest{RequestID: "1", ToolName: "Bash", Description: "look\u2066s fine", BlockedPath: "/a\u200b", Input: event.JSON(input),

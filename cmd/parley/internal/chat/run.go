@@ -70,7 +70,7 @@ type runner struct {
 	last    *event.ResultMessage
 }
 
-// run returns the error of the run. It leaves no process behind.
+// run runs the prompt and returns the error. It leaves no process running.
 func (r *runner) run(ctx context.Context, text string) (err error) {
 	r.session, err = r.o.Agent.Open(ctx, func(line json.RawMessage) { r.out.line(line) })
 	if err != nil {
@@ -143,7 +143,7 @@ func (r *runner) follow(ctx context.Context) error {
 				return err
 			}
 			if !r.begun.Load() && !r.done {
-				continue // of the turns before
+				continue // from earlier turns
 			}
 		}
 		r.out.event(ev)

@@ -31,8 +31,8 @@ func (t *totals) add(m *event.ResultMessage) {
 	t.last = m
 }
 
-// String returns the line at the end, or "" before the first result. It has a cost only if the
-// agent reports it or the model has a price.
+// String returns the summary that is shown at the end, or "" before the first result. It contains a
+// cost only if the agent reports it or the model has a known price.
 func (t *totals) String() string {
 	if t.last == nil {
 		return ""

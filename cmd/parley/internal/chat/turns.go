@@ -11,7 +11,7 @@ import (
 
 // The reasons why a prompt has no result.
 var (
-	errTakenBack = errors.New("the prompt was taken back")
+	errTakenBack = errors.New("the prompt was withdrawn")
 	errRemoved   = errors.New("another client removed the prompt from the queue")
 	errNoResult  = errors.New("the agent gave no result")
 )

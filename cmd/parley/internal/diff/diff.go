@@ -136,7 +136,7 @@ func lastTurn(turns []api.WorkspaceTurn) (id string, err error) {
 		}
 	}
 	if id == "" {
-		err = errors.New("no turn of the session has changed anything")
+		err = errors.New("no turn of the session has changed a file")
 	}
 	return id, err
 }

@@ -36,7 +36,7 @@ func New(code *int, server Server) *cobra.Command {
 	f := &flags{server: server}
 	cmd := &cobra.Command{
 		Use:     "doctor [flags]",
-		Short:   "Check whether an agent can be run here",
+		Short:   "Check whether agents can run here",
 		Long:    long,
 		Example: example,
 		Args:    term.NoArguments,
@@ -49,8 +49,8 @@ func New(code *int, server Server) *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&f.cli, "cli", "", "the `path` of the agent's CLI (default $PARLEY_CLI, else claude is looked for)")
-	fs.DurationVar(&f.timeout, "timeout", 30*time.Second, "how long the CLI may take to start")
+	fs.StringVar(&f.cli, "cli", "", "the `path` of the agent's CLI (default $PARLEY_CLI, else claude is searched for)")
+	fs.DurationVar(&f.timeout, "timeout", 30*time.Second, "time limit for the start of the CLI")
 	f.server.Register(fs)
 	fs.BoolVar(&f.json, "json", false, "write JSON")
 	fs.BoolVar(&f.noColor, "no-color", false, "no colours")
@@ -104,17 +104,17 @@ func (f *flags) write(to *term.Pen, checks []Check) {
 	}
 }
 
-const long = `Check whether an agent's CLI can be run here, and say what helps where it cannot.
+const long = `Check whether an agent's CLI can run here, and suggest remedies if it cannot.
 
-The CLI is looked for as parley run and parley chat do, its file is looked at, and
-it is really started and asked for its version; no model is asked and nothing is
-charged. Credentials are looked for by name and never shown. For parley serve the port,
-the data directory, the tokens, the disk and NATS are looked at, as its settings say.
+The command searches the CLI like parley run and parley chat, checks its file, and
+starts it to read its version; it does not use a model and causes no cost. It searches
+credentials by name and never shows them. For parley serve it checks the port, the data
+directory, the tokens, the disk and NATS, according to its settings.
 
-Each check has a line with ✓, ! for what may be a problem, or ✗.
+Each check has a line with ✓, ! for a possible problem, or ✗.
 
 Exit codes:
-    0  an agent and a server can be run
+    0  an agent and a server can run
     1  something essential is missing
     2  invalid command line`
 

@@ -19,7 +19,7 @@ import (
 func newSessionsArchive(code *int) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "archive",
-		Short:   "Keep sessions that the CLI would delete, and get them back",
+		Short:   "Archive sessions that the CLI would delete, and restore them",
 		Long:    sessionsArchiveLong,
 		Example: sessionsArchiveExample,
 		Args:    term.NoArguments,
@@ -38,7 +38,7 @@ type archiveFlag struct{ dir string }
 func (f *archiveFlag) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.dir, "archive", "", "the `directory` of the archive (default $PARLEY_ARCHIVE, else parley/archive with the user's data)")
 	if err := cmd.MarkFlagDirname("archive"); err != nil {
-		panic(err) // the flag is there
+		panic(err) // the flag exists
 	}
 }
 
@@ -98,7 +98,7 @@ func newArchiveExpiring(code *int) *cobra.Command {
 		example: "  parley sessions archive expiring\n  parley sessions archive expiring --within 7",
 		args:    term.NoArguments,
 		flags: func(cmd *cobra.Command) {
-			cmd.Flags().IntVar(&within, "within", 0, "only those of the next so many `days`; 0 is all")
+			cmd.Flags().IntVar(&within, "within", 0, "only those within this number of `days`; 0 is all")
 			f.register(cmd)
 		},
 		run: func(w *sessionWork, _ []string) error {
@@ -200,7 +200,7 @@ func newArchiveList(code *int) *cobra.Command {
 		use: "list [flags]", short: "List the sessions of the archive", example: "  parley sessions archive list --gone",
 		args: term.NoArguments,
 		flags: func(cmd *cobra.Command) {
-			cmd.Flags().BoolVar(&gone, "gone", false, "only those that are in the archive alone")
+			cmd.Flags().BoolVar(&gone, "gone", false, "only sessions that exist only in the archive")
 			f.register(cmd)
 		},
 		run: func(w *sessionWork, _ []string) error {

@@ -48,7 +48,7 @@ func (w *sessionWork) report(c changed, err error, format string, args ...any) e
 func newSessionsRename(code *int) *cobra.Command {
 	f := &changeFlags{}
 	return sessionCommand{
-		use: "rename ID TITLE [flags]", short: "Give a session a title", example: "  parley sessions rename 4f1c 'The parser'",
+		use: "rename ID TITLE [flags]", short: "Set the title of a session", example: "  parley sessions rename 4f1c 'The parser'",
 		args: term.Arguments(2, 2), ids: 1, codex: true, flags: f.register,
 		run: func(w *sessionWork, args []string) error {
 			src, id, err := w.find(args[0])
@@ -69,10 +69,10 @@ func newSessionsRename(code *int) *cobra.Command {
 func newSessionsTag(code *int) *cobra.Command {
 	f, remove := &changeFlags{}, false
 	return sessionCommand{
-		use: "tag ID [TAG] [flags]", short: "Give a session a tag, or take it off", example: "  parley sessions tag 4f1c review\n  parley sessions tag 4f1c --remove",
+		use: "tag ID [TAG] [flags]", short: "Set or remove the tag of a session", example: "  parley sessions tag 4f1c review\n  parley sessions tag 4f1c --remove",
 		args: term.Arguments(1, 2), ids: 1,
 		flags: func(cmd *cobra.Command) {
-			cmd.Flags().BoolVar(&remove, "remove", false, "take the tag off")
+			cmd.Flags().BoolVar(&remove, "remove", false, "remove the tag")
 			f.register(cmd)
 		},
 		run: func(w *sessionWork, args []string) error {
@@ -119,11 +119,11 @@ func newSessionsFork(code *int) *cobra.Command {
 func newSessionsRm(code *int) *cobra.Command {
 	f, permanently, undo, list := &changeFlags{}, false, false, false
 	return sessionCommand{
-		use: "rm ID... [flags]", short: "Delete sessions; they go to a trash and can be had back", long: sessionsRmLong, example: sessionsRmExample,
+		use: "rm ID... [flags]", short: "Move sessions to the trash, from which they can be restored", long: sessionsRmLong, example: sessionsRmExample,
 		args: cobra.ArbitraryArgs, ids: -1,
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().BoolVar(&permanently, "permanently", false, "without a trash, as the official SDK does")
-			cmd.Flags().BoolVar(&undo, "undo", false, "get deleted sessions back")
+			cmd.Flags().BoolVar(&undo, "undo", false, "restore deleted sessions")
 			cmd.Flags().BoolVar(&list, "trash", false, "list the deleted sessions")
 			f.register(cmd)
 			cmd.MarkFlagsMutuallyExclusive("permanently", "undo", "trash")

@@ -24,15 +24,15 @@ func newSessionsExport(code *int) *cobra.Command {
 			fs.StringVar(&format, "format", "", "markdown, html or json (default by the name of the file, else markdown)")
 			fs.StringVarP(&output, "output", "o", "-", "the `file` to write; - is standard output")
 			fs.BoolVar(&opts.Replace, "force", false, "replace the file if there is one")
-			fs.BoolVar(&opts.Redact, "redact", false, "take out secrets and personal data")
-			fs.StringArrayVar(&opts.Secrets, "secret", nil, "with --redact: a `text` that is secret too (repeatable)")
-			fs.BoolVar(&opts.System, "system", false, "also the CLI's own notes")
-			fs.BoolVar(&opts.NoThinking, "no-thinking", false, "without what the model thought")
+			fs.BoolVar(&opts.Redact, "redact", false, "remove secrets and personal data")
+			fs.StringArrayVar(&opts.Secrets, "secret", nil, "with --redact: a further secret `text` (repeatable)")
+			fs.BoolVar(&opts.System, "system", false, "also the CLI's notes")
+			fs.BoolVar(&opts.NoThinking, "no-thinking", false, "without the model's thinking")
 			fs.BoolVar(&opts.NoTools, "no-tools", false, "without tools and their results")
 			fs.BoolVar(&opts.NoSubagents, "no-subagents", false, "without subagents")
 			values := []string{string(export.Markdown), string(export.HTML), string(export.JSON)}
 			if err := cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-				panic(err) // the flag is there
+				panic(err) // the flag exists
 			}
 		},
 		run: func(w *sessionWork, args []string) error {

@@ -24,12 +24,12 @@ func (f *finderFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVarP(&f.dir, "dir", "C", "", "only sessions of this `directory` and of the other worktrees of its repository")
 	fs.BoolVar(&f.noWorktrees, "no-worktrees", false, "with --dir: without the other worktrees")
-	fs.StringVar(&f.branch, "branch", "", "only sessions that were last on this `branch`")
-	fs.StringVar(&f.since, "since", "", "from this `date` on, as 2026-01-31, or since so long ago, as 7d or 12h")
-	fs.StringVar(&f.until, "until", "", "up to this `date`, which is included, or so long ago")
-	fs.BoolVar(&f.noPrograms, "no-programs", false, "without sessions that programs began")
+	fs.StringVar(&f.branch, "branch", "", "only sessions whose last branch was this `branch`")
+	fs.StringVar(&f.since, "since", "", "from this `date` on, such as 2026-01-31, or within this time, such as 7d or 12h")
+	fs.StringVar(&f.until, "until", "", "up to and including this `date`, or until this time ago")
+	fs.BoolVar(&f.noPrograms, "no-programs", false, "without sessions that programs started")
 	if err := cmd.MarkFlagDirname("dir"); err != nil {
-		panic(err) // the flag is there
+		panic(err) // the flag exists
 	}
 }
 
@@ -62,13 +62,13 @@ const listed = 30
 func newSessionsList(code *int) *cobra.Command {
 	f, limit, tag, archived := &finderFlags{}, 0, "", false
 	return sessionCommand{
-		use: "list [flags]", short: "List sessions, the one that changed last first", long: sessionsListLong, example: sessionsListExample,
+		use: "list [flags]", short: "List sessions, most recently changed first", long: sessionsListLong, example: sessionsListExample,
 		args: term.NoArguments, codex: true,
 		flags: func(cmd *cobra.Command) {
 			f.register(cmd)
 			cmd.Flags().StringVar(&tag, "tag", "", "only sessions with this `tag`")
 			cmd.Flags().BoolVar(&archived, "archived", false, "only sessions that are marked as archived")
-			cmd.Flags().IntVarP(&limit, "limit", "n", -1, "at most so many; 0 is all (default 30 on a terminal, else all)")
+			cmd.Flags().IntVarP(&limit, "limit", "n", -1, "maximum number of sessions; 0 is all (default 30 on a terminal, else all)")
 		},
 		run: func(w *sessionWork, _ []string) error {
 			filter, err := f.filter()

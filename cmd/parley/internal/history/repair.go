@@ -35,7 +35,7 @@ func registerMaxLine(cmd *cobra.Command, opts *transcript.ExamineOptions) {
 func newSessionsDoctor(code *int) *cobra.Command {
 	opts := &transcript.ExamineOptions{}
 	return sessionCommand{
-		use: "doctor [ID...] [flags]", short: "Look for damage in sessions", long: sessionsDoctorLong, example: sessionsDoctorExample,
+		use: "doctor [ID...] [flags]", short: "Search for damage in sessions", long: sessionsDoctorLong, example: sessionsDoctorExample,
 		args: cobra.ArbitraryArgs, ids: -1,
 		flags: func(cmd *cobra.Command) { registerMaxLine(cmd, opts) },
 		run: func(w *sessionWork, args []string) error {
@@ -147,7 +147,7 @@ func newSessionsRepair(code *int) *cobra.Command {
 		use: "repair ID [flags]", short: "Copy a damaged session into a new one without the damage", long: sessionsRepairLong, example: sessionsRepairExample,
 		args: term.Arguments(1, 1), ids: 1,
 		flags: func(cmd *cobra.Command) {
-			cmd.Flags().BoolVarP(&opts.DryRun, "dry-run", "n", false, "only show what would be changed")
+			cmd.Flags().BoolVarP(&opts.DryRun, "dry-run", "n", false, "show the changes without making them")
 			cmd.Flags().StringVar(&opts.Title, "title", "", "the new session's `title` (default the old one's followed by (repaired))")
 			registerMaxLine(cmd, &opts.ExamineOptions)
 		},

@@ -14,13 +14,13 @@ import (
 func newArchiveRestore(code *int) *cobra.Command {
 	f, opts, all := &archiveFlag{}, &transcript.RestoreOptions{}, false
 	cmd := sessionCommand{
-		use: "restore ID... [flags]", short: "Get sessions back from the archive", long: archiveRestoreLong,
+		use: "restore ID... [flags]", short: "Restore sessions from the archive", long: archiveRestoreLong,
 		example: "  parley sessions archive restore 4f1c\n  parley sessions archive restore --all --config-dir /tmp/restored",
 		args:    cobra.ArbitraryArgs, ids: 0,
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().BoolVar(&all, "all", false, "everything")
-			cmd.Flags().BoolVar(&opts.KeepTimes, "keep-times", false, "give the files the times that they had; the CLI deletes old ones when it is started")
-			cmd.Flags().BoolVar(&opts.DryRun, "dry-run", false, "only show what would be done")
+			cmd.Flags().BoolVar(&opts.KeepTimes, "keep-times", false, "restore the times of the files; the CLI deletes old files when it starts")
+			cmd.Flags().BoolVar(&opts.DryRun, "dry-run", false, "show the changes without making them")
 			f.register(cmd)
 		},
 		run: func(w *sessionWork, args []string) error {
@@ -119,7 +119,7 @@ func (w *sessionWork) showRestored(r *transcript.RestoreReport, dryRun bool) err
 func newArchiveVerify(code *int) *cobra.Command {
 	f := &archiveFlag{}
 	return sessionCommand{
-		use: "verify [flags]", short: "Read all of the archive and check it", args: term.NoArguments, flags: f.register,
+		use: "verify [flags]", short: "Check the whole archive", args: term.NoArguments, flags: f.register,
 		run: func(w *sessionWork, _ []string) error {
 			a, err := f.open()
 			if err != nil {
@@ -156,9 +156,9 @@ func newArchiveVerify(code *int) *cobra.Command {
 // newArchiveMark returns the command for the official SDK's archive mark, which is
 // unrelated to the archive.
 func newArchiveMark(code *int, use string, archived bool) *cobra.Command {
-	f, short, done := &changeFlags{}, "Mark a session as archived, so that lists can leave it out", "is marked as archived"
+	f, short, done := &changeFlags{}, "Mark a session as archived, so that lists can omit it", "is marked as archived"
 	if !archived {
-		short, done = "Take the mark off again", "is not marked as archived"
+		short, done = "Remove the mark", "is not marked as archived"
 	}
 	return sessionCommand{
 		use: use + " ID [flags]", short: short, args: term.Arguments(1, 1), ids: 1, flags: f.register,

@@ -24,9 +24,9 @@ func newSessionsSearch(code *int) *cobra.Command {
 			fs := cmd.Flags()
 			fs.StringSliceVar(&q.Roles, "role", nil, "only in these `words`: user, assistant, tool, system, title")
 			fs.StringVar(&q.Tool, "tool", "", "only in uses and results of this `tool`")
-			fs.BoolVar(&q.CaseSensitive, "case", false, "tell upper case from lower")
+			fs.BoolVar(&q.CaseSensitive, "case", false, "distinguish upper and lower case")
 			fs.BoolVar(&q.MainOnly, "no-subagents", false, "without subagents")
-			fs.IntVarP(&q.Limit, "limit", "n", 0, "stop after so many hits; 0 is all")
+			fs.IntVarP(&q.Limit, "limit", "n", 0, "stop after this number of matches; 0 is all")
 			f.register(cmd)
 		},
 		run: func(w *sessionWork, args []string) (err error) {

@@ -29,7 +29,7 @@ func New(code *int) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "sessions",
 		Aliases: []string{"session"},
-		Short:   "Find, read, change, repair and keep sessions",
+		Short:   "Find, read, change, repair and archive sessions",
 		Long:    sessionsLong,
 		Example: sessionsExample,
 		Args:    term.NoArguments,
@@ -85,11 +85,11 @@ func (c sessionCommand) command(code *int) *cobra.Command {
 		f.whose.Changed = func(string) bool { return false }
 	}
 	if c.said {
-		fs.BoolVar(&f.raw, "raw", false, "keep control characters where the output is no terminal")
+		fs.BoolVar(&f.raw, "raw", false, "keep control characters if the output is not a terminal")
 	}
 	fs.BoolVar(&f.noColor, "no-color", false, "no colours")
 	if err := cmd.MarkFlagDirname("config-dir"); err != nil {
-		panic(err) // the flag is there
+		panic(err) // the flag exists
 	}
 	return cmd
 }

@@ -16,7 +16,7 @@ import (
 func newSessionsTail(code *int) *cobra.Command {
 	follow, last := false, 10
 	return sessionCommand{
-		use: "tail ID [flags]", short: "Show the last lines of a session, and those to come", long: sessionsTailLong, example: sessionsTailExample,
+		use: "tail ID [flags]", short: "Show the last lines of a session, and new ones", long: sessionsTailLong, example: sessionsTailExample,
 		args: term.Arguments(1, 1), ids: 1,
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().BoolVarP(&follow, "follow", "f", false, "show new lines as they are written, until Ctrl-C")

@@ -32,10 +32,10 @@ func (f *Whose) Register(cmd *cobra.Command) {
 	f.Changed = cmd.Flags().Changed
 	fs := cmd.Flags()
 	fs.StringVar(&f.Agent, "agent", "", "only sessions of claude or of codex (default both)")
-	fs.StringVar(&f.CodexHome, "codex-home", "", "the home `directory` of Codex (default $CODEX_HOME, else ~/.codex); with it or with --config-dir alone, only that agent's")
+	fs.StringVar(&f.CodexHome, "codex-home", "", "the home `directory` of Codex (default $CODEX_HOME, else ~/.codex); if only one of this flag and --config-dir is set, only that agent's sessions are read")
 	CompleteValues(cmd, "agent", []string{Claude, Codex})
 	if err := cmd.MarkFlagDirname("codex-home"); err != nil {
-		panic(err) // the flag is there
+		panic(err) // the flag exists
 	}
 }
 

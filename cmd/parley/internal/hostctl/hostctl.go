@@ -17,7 +17,7 @@ import (
 
 // List is the output of parley host list, also as JSON.
 type List struct {
-	// Running reports whether there is a host. The other fields are empty without one.
+	// Running reports whether a host runs. Otherwise the other fields are empty.
 	Running bool         `json:"running"`
 	Host    *host.Info   `json:"host,omitempty"`
 	Agents  []host.Agent `json:"agents"`
@@ -50,7 +50,7 @@ func Ask(ctx context.Context, dataDir string) (List, error) {
 	return list, err
 }
 
-// Count returns the number of agents that run.
+// Count returns the number of running agents.
 func (l List) Count() (n int) {
 	for _, a := range l.Agents {
 		if a.Exit == nil {

@@ -48,11 +48,11 @@ type Flags struct {
 func (f *Flags) Register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.agent, "agent", "", "the agent: claude, codex, sim, acp:COMMAND or a name of parley agents list (default: claude)")
 	flags.StringVar(&f.server, "server", "", "use sessions of the server at this `ADDRESS`; the token is in it or in PARLEY_TOKEN")
-	flags.StringVar(&f.cli, "cli", "", "the claude program (default $PARLEY_CLI, else the one that is installed)")
+	flags.StringVar(&f.cli, "cli", "", "the claude program (default $PARLEY_CLI, else the installed one)")
 	flags.StringVar(&f.login, "login", "", "log in with `METHOD`, claudeai or console, in this terminal and end")
-	flags.BoolVar(&f.noPrewarm, "no-prewarm", false, "start no agent before a session is asked for")
+	flags.BoolVar(&f.noPrewarm, "no-prewarm", false, "do not start an agent before a session is requested")
 	flags.BoolVar(&f.editorFiles, "editor-files", false, "keep files in step with the editor's buffers: unsaved text is saved before the agent uses a file")
-	flags.DurationVar(&f.backgroundWait, "background-wait", 10*time.Second, "how long a turn waits for commands in the background that it has started")
+	flags.DurationVar(&f.backgroundWait, "background-wait", 10*time.Second, "time that a turn waits for its background commands")
 	flags.BoolVar(&f.keep, "keep-children", false, agents.KeepHelp)
 	flags.BoolVar(&f.verbose, "verbose", false, "write details to the standard error")
 }

@@ -24,7 +24,7 @@ func (p *Policy) answer() shape {
 	return p.limited(object(all))
 }
 
-// update accepts a change of the permissions.
+// update accepts one update of the permissions.
 var update = func() shape {
 	rules := members{"rules": list(object(members{"toolName": text, "ruleContent": either(null, text)})), "behavior": one("allow", "deny", "ask"), "destination": text}
 	directories := members{"directories": list(text), "destination": text}
@@ -41,7 +41,7 @@ func (p *Policy) limited(check shape) shape {
 		if err := check(v); err != nil {
 			return err
 		}
-		answer := v.(map[string]any) // as an object
+		answer := v.(map[string]any) // checked to be an object
 		updates, ok := answer["updatedPermissions"].([]any)
 		if !ok {
 			return nil

@@ -19,15 +19,16 @@ const (
 	boxNone  = server.BoxNone
 )
 
-// Box is the box that all agents of a machine run in. Its network is that of the machine, because agents reach their model with their own
-// login, which is in the box.
+// Box is the box of all agents of a machine. It uses the machine's network and contains the agents'
+// logins, because the agents reach their models with them.
 type Box struct {
 	Program, Init string   // see [box.Box]
 	Env           []string // of the agents
-	Hide          []string // that no box shows
+	Hide          []string // hidden in every box
 }
 
-// openBox returns the box of --sandbox, which hides the data directory. It fails where the system refuses boxes.
+// openBox returns the box that --sandbox selects. The box hides the data directory. It returns an
+// error if the system cannot make boxes.
 func openBox(ctx context.Context, env []string, data string) (*Box, error) {
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return nil, err
@@ -46,7 +47,7 @@ func openBox(ctx context.Context, env []string, data string) (*Box, error) {
 	return b, box.Probe(ctx, b.Program, b.Init, box.NetworkOn)
 }
 
-// of returns the box of an agent, and sets its environment.
+// of returns the box for an agent, and sets its environment.
 func (b *Box) of(p agent.Provider, opts *agent.Options) (*box.Box, error) {
 	boxable, ok := p.(agent.Boxable)
 	if !ok {

@@ -26,7 +26,7 @@ const (
 	badCode  = "ABCDEFGHIJKLMNOPQRST_-"
 )
 
-// terminal returns a terminal at which a person types a text.
+// terminal returns a terminal with typed text.
 func terminal(t *testing.T, text string) *os.File {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -48,7 +48,7 @@ func terminal(t *testing.T, text string) *os.File {
 	return in
 }
 
-// piped returns a standard input with a text.
+// piped returns a standard input that contains a text.
 func piped(t *testing.T, text string) *os.File {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -59,7 +59,7 @@ func piped(t *testing.T, text string) *os.File {
 	return r
 }
 
-// pairing is a server that exchanges goodCode for a token, and counts the codes that it gets.
+// pairing is a server that exchanges goodCode for a token, and counts the codes that it receives.
 func pairing(t *testing.T) (address string, codes *[]string) {
 	t.Helper()
 	codes = &[]string{}
@@ -78,12 +78,13 @@ func pairing(t *testing.T) (address string, codes *[]string) {
 	return s.URL, codes
 }
 
-// A token comes from the file, the environment or the input; a code is exchanged for one, which is saved and used again at the next start.
+// A token is read from the file, the environment or the input. A code is exchanged for a token,
+// which is saved and used again at the next start.
 func TestSettings_credential(t *testing.T) {
 	address, codes := pairing(t)
 	for name, tt := range map[string]struct {
 		file, env, piped, typed, saved string
-		token                          string // empty for an error
+		token                          string // "" for an error
 		kept                           bool
 		after                          string // the saved token afterwards
 		codes                          int
@@ -150,7 +151,8 @@ func TestSettings_credential(t *testing.T) {
 	}
 }
 
-// A saved token that others can read, or that cannot be written, is an error, and nothing else is left.
+// A saved token that others can read, and one that cannot be written, is an error. No other file is
+// left.
 func TestSettings_credentialFails(t *testing.T) {
 	address, _ := pairing(t)
 	t.Setenv(tokenVariable, "")
@@ -204,7 +206,8 @@ func TestForgetToken(t *testing.T) {
 	}
 }
 
-// The files of a machine are opened with the first call, once, and again after Close; a failure is not kept.
+// The files of a machine are opened at the first call, once, and again after Close. If opening
+// fails, the next call tries again.
 func TestPolicy_files(t *testing.T) {
 	opened, failed := 0, error(nil)
 	at := newMachine(t, func(o *Options) {

@@ -21,11 +21,12 @@ var (
 	_ host.Dialer  = (*Policy)(nil)
 )
 
-// files provides the files, worktrees and histories that a server can access. It opens the directory of worktrees at
-// the first use, because only then is this process known to be the only one that has joined with the directory.
+// files provides the files, worktrees and histories that a server can access. It opens the
+// directory of worktrees at the first use, when it is certain that no other process has joined with
+// the same directory.
 type files struct {
 	open func(context.Context) (*workspace.Manager, error)
-	dirs []string // that are offered
+	dirs []string // the offered directories
 	from []agent.Provider
 	mark func(session string) string
 
@@ -33,7 +34,7 @@ type files struct {
 	local *place.Local
 }
 
-// get returns the files.
+// get opens the files if necessary and returns them.
 func (f *files) get(ctx context.Context) (*place.Local, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -48,7 +49,7 @@ func (f *files) get(ctx context.Context) (*place.Local, error) {
 	return f.local, nil
 }
 
-// Close releases the directory of worktrees. No call may be running.
+// Close releases the directory of worktrees. It must not be called during a Call.
 func (p *Policy) Close() error {
 	p.files.mu.Lock()
 	defer p.files.mu.Unlock()
@@ -77,9 +78,10 @@ func (p *Policy) Dial(ctx context.Context, method string, params json.RawMessage
 	return place.Dial(ctx, local, method, params)
 }
 
-// GitOptions returns the options of worktrees below a data directory. Git gets only variables of env that it knows,
-// searches for no repository above the offered directories, and runs the programs of a repository only if trusted
-// contains their hash. Setup commands run below a supervisor.
+// GitOptions returns the options of worktrees below a data directory. Git gets only the variables
+// that it needs from env, searches for no repository above the offered directories, and runs
+// programs of a repository only if trusted contains their hash. Setup commands run below a
+// supervisor.
 func GitOptions(data string, env, dirs, trusted []string, log *slog.Logger) workspace.Options {
 	trust := &place.GitTrust{Hashes: trusted, Logger: log}
 	o := workspace.Options{Dir: filepath.Join(data, "workspaces"), Env: env, Logger: log, Trust: trust.Allows, Spawner: proc.LocalOptions{Supervisor: supervise.Self()}.Spawner()}

@@ -8,7 +8,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/agents"
 )
 
-// Line returns a line for an agent if a server may write it.
+// Line returns the line to write to an agent, or an error if the server may not send it.
 func (p *Policy) Line(agent string, line []byte) ([]byte, error) {
 	if agent != agents.Claude {
 		return nil, fmt.Errorf("agent %q takes no lines of a server", agent)
@@ -34,31 +34,31 @@ func (p *Policy) message() shape {
 	})
 }
 
-// source checks the source of an image or a document, which must not be a file of the machine.
+// source accepts the source of an image or a document unless it is a file on the machine.
 func source(types ...string) shape {
 	return object(members{"type": one(types...), "media_type": text, "data": text, "url": text})
 }
 
 var cacheControl = object(members{"type": text, "ttl": text})
 
-// parts are the blocks of a prompt that can also be in the result of a tool.
+// parts are the blocks that both a prompt and a tool result may contain.
 var parts = map[string]members{
 	"text":     {"text": text, "cache_control": cacheControl},
 	"image":    {"source": source("base64", "url"), "cache_control": cacheControl},
 	"document": {"source": source("base64", "url", "text"), "title": text, "context": text, "citations": object(members{"enabled": boolean}), "cache_control": cacheControl},
 }
 
-// blocks are the blocks of a prompt.
+// blocks are the blocks that a prompt may contain.
 func blocks() map[string]members {
 	all := maps.Clone(parts)
 	all["tool_result"] = members{"tool_use_id": text, "content": either(text, list(variant("type", parts))), "is_error": boolean}
 	return all
 }
 
-// hookEvents are the events for which a server may have a callback.
+// hookEvents are the events for which a server may register callbacks.
 var hookEvents = []string{"PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "UserPromptSubmit", "Notification", "Stop", "SubagentStart", "SubagentStop"}
 
-// hooks accepts callbacks to the server.
+// hooks accepts the registration of callbacks.
 func hooks() shape {
 	events := members{}
 	for _, name := range hookEvents {
@@ -67,7 +67,8 @@ func hooks() shape {
 	return object(events)
 }
 
-// requests are the requests of a server. Requests that start programs, read or change settings, files or logins of the machine are missing.
+// requests are the control requests that a server may send. It lacks requests that start programs,
+// or that read or change settings, files or logins of the machine.
 func (p *Policy) requests() map[string]members {
 	return map[string]members{
 		"initialize": {

@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/agents"
 )
 
-// limits returns a policy with a ceiling, for lines.
+// limits returns a policy with this ceiling, for tests of lines.
 func limits(t testing.TB, mode string) *Policy {
 	t.Helper()
 	c, err := newCeiling(mode)
@@ -24,7 +24,8 @@ func limits(t testing.TB, mode string) *Policy {
 	return p
 }
 
-// requests are the requests that package claude can send, with members, and whether a server may send them.
+// requests are the requests that package claude can send, each with members and whether a server
+// may send it.
 var requests = map[string]struct {
 	rest    string
 	allowed bool
@@ -47,7 +48,7 @@ var requests = map[string]struct {
 	"generate_session_title":  {`,"description":"x","persist":false`, true},
 
 	"update_settings":                  {`,"source":"userSettings","settings":{}`, false},
-	"get_settings":                     {``, false}, // they may hold keys
+	"get_settings":                     {``, false}, // settings may contain keys
 	"set_mcp_permission_mode_override": {`,"serverName":"x","mode":"auto"`, false},
 	"mcp_set_servers":                  {`,"servers":{"x":{"command":"/bin/sh"}}`, false},
 	"mcp_toggle":                       {`,"serverName":"x","enabled":true`, false},
@@ -82,7 +83,7 @@ var requests = map[string]struct {
 	"end_session":                      {``, false},
 }
 
-// Every request of package claude is decided on, and unknown ones are refused.
+// The policy decides on every request of package claude, and refuses unknown ones.
 func TestLine_requests(t *testing.T) {
 	p := limits(t, DefaultMode)
 	for subtype, want := range requests {
@@ -125,7 +126,7 @@ func TestLine_requests(t *testing.T) {
 	}
 }
 
-// The lines of a server that does its work.
+// Lines that a server needs for its work are allowed.
 func TestLine_allowed(t *testing.T) {
 	p := limits(t, "acceptEdits")
 	for _, line := range []string{
@@ -151,7 +152,7 @@ func TestLine_allowed(t *testing.T) {
 	}
 }
 
-// request, answer and hook make lines of their inner parts.
+// request, answer and hook wrap the inner parts of a line.
 func request(s string) string {
 	return `{"type":"control_request","request_id":"1","request":{` + s + `}}`
 }
@@ -284,7 +285,7 @@ func TestLine_limited(t *testing.T) {
 	}
 }
 
-// sameJSON reports whether two texts are the same value, with the same numbers.
+// sameJSON reports whether two texts have the same JSON value, with the same spelling of numbers.
 func sameJSON(t testing.TB, a, b string) bool {
 	t.Helper()
 	norm := func(s string) string {

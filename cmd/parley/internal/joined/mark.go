@@ -13,14 +13,15 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// marksFile is the name of the file in the host's directory with the secret that marks are made of.
+// marksFile is the name of the file in the host's directory with the secret from which marks are
+// computed.
 const marksFile = "marks"
 
 // maxMarks limits the size of that file.
 const maxMarks = 1 << 10
 
-// marks returns a function for the marks of sessions. They are the same after a restart, because agents run on, and no
-// server can compute them.
+// marks returns the function that computes the marks of sessions. Marks are the same after a
+// restart, because agents continue to run, and a server cannot compute them.
 func marks(dir string) (func(session string) string, error) {
 	name := filepath.Join(dir, marksFile)
 	secret, err := regularfile.ReadNoFollow(name, maxMarks)

@@ -39,7 +39,7 @@ func (c ceiling) allows(mode string) bool {
 	return known && rank <= ranks[c.mode]
 }
 
-// check is allows as an error.
+// check returns an error if allows returns false.
 func (c ceiling) check(mode string) error {
 	if !c.allows(mode) {
 		return fmt.Errorf("permission mode %q is above %s, the highest of this machine", mode, c.mode)

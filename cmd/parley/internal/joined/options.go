@@ -12,16 +12,17 @@ import (
 	"github.com/seed7221b0f9/parley/host/join"
 )
 
-// word is the form of a model or an effort, rule that of a tool or a permission rule: neither begins like a flag.
+// word matches a model or an effort; rule matches a tool or a permission rule. Neither can begin
+// like a flag.
 var (
 	word = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:@/\[\]-]{0,199}$`)
 	rule = regexp.MustCompile(`^[^-\x00-\x1f\x7f][^\x00-\x1f\x7f]{0,999}$`)
 )
 
-// uuid is the form of an id.
+// uuid matches an id.
 var uuid = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
 
-// maxTools limits a list of tools.
+// maxTools limits the number of tools in a list.
 const maxTools = 200
 
 // options decodes and checks the options of a launch.

@@ -1,5 +1,6 @@
-// Package joined decides what a server may do on a machine that has joined it: which agents it starts, in which
-// directories and with which options, and which lines it writes to them. Unknown options and lines are refused.
+// Package joined decides what a server may do on a machine that has joined it: which agents it may
+// start, in which directories and with which options, and which lines it may write to them. It
+// refuses unknown options and lines.
 package joined
 
 import (
@@ -26,12 +27,13 @@ type Options struct {
 	Providers []agent.Provider
 	// Dirs are the directories below which agents run.
 	Dirs []string
-	// MaxMode is the permission mode that no agent exceeds; empty means default.
+	// MaxMode is the highest permission mode of an agent; "" means default.
 	MaxMode string
-	// Slots is how many agents run concurrently; 0 means no limit. Running counts them.
+	// Slots is the maximum number of concurrent agents; 0 means no limit. Running returns the
+	// current number.
 	Slots   int
 	Running func(ctx context.Context) (int, error)
-	// Box confines all agents; nil is none.
+	// Box confines all agents; nil means no box.
 	Box *Box
 	// Mark returns the mark of a session's agent, by which its ports are found; see package ports. Without it sessions have no ports.
 	Mark func(session string) string
@@ -54,16 +56,17 @@ type Policy struct {
 	log       *slog.Logger
 	mark      func(session string) string
 	box       *Box
-	line      shape      // of a line to an agent
+	line      shape      // checks a line to an agent
 	starting  sync.Mutex // so that concurrent starts do not exceed the slots
 }
 
-// discard is the logger of a policy without one.
+// discard is the logger of a policy without a Logger.
 var discard = slog.New(slog.DiscardHandler)
 
 var _ host.Policy = (*Policy)(nil)
 
-// New returns the policy of a machine. It fails if a directory does not exist, the mode is unknown, or no agent can be offered.
+// New returns the policy of a machine. It returns an error if a directory does not exist, the mode
+// is unknown, or no agent can be offered.
 func New(o Options) (*Policy, error) {
 	p := &Policy{providers: map[string]agent.Provider{}, slots: o.Slots, running: o.Running, mark: o.Mark, box: o.Box, log: o.Logger}
 	if p.log == nil {
@@ -96,16 +99,16 @@ func New(o Options) (*Policy, error) {
 	return p, nil
 }
 
-// Agents returns the names of the agents that are offered.
+// Agents returns the names of the offered agents.
 func (p *Policy) Agents() []string { return slices.Clone(p.names) }
 
-// Dirs returns the directories that are offered, without symbolic links.
+// Dirs returns the offered directories, without symbolic links.
 func (p *Policy) Dirs() []string { return slices.Clone(p.files.dirs) }
 
-// MaxMode returns the permission mode that no agent exceeds.
+// MaxMode returns the highest permission mode of an agent.
 func (p *Policy) MaxMode() string { return p.ceiling.mode }
 
-// Start makes the command of a launch with the provider of the agent.
+// Start makes the command for a launch, with the provider of the agent, and calls start with it.
 func (p *Policy) Start(ctx context.Context, l host.Launch, start func(spawn.Command) error) error {
 	provider := p.providers[l.Agent]
 	if provider == nil {
@@ -147,7 +150,7 @@ func (p *Policy) Start(ctx context.Context, l host.Launch, start func(spawn.Comm
 	return c.outcome(err)
 }
 
-// confined returns a function that puts the command of an agent into the box of the machine, if there is one.
+// confined returns a function that puts a command into the machine's box, if it has one.
 func (p *Policy) confined(provider agent.Provider, opts *agent.Options) (func(spawn.Command) (spawn.Command, error), error) {
 	if p.box == nil {
 		return func(cmd spawn.Command) (spawn.Command, error) { return cmd, nil }, nil
@@ -159,7 +162,7 @@ func (p *Policy) confined(provider agent.Provider, opts *agent.Options) (func(sp
 	return b.Command, nil
 }
 
-// marked returns a command with the mark of a session in its environment.
+// marked returns a command with the session's mark in its environment.
 func (p *Policy) marked(cmd spawn.Command, session string) spawn.Command {
 	if mark := p.mark(session); mark != "" && cmd.Env != nil {
 		cmd.Env = append(slices.Clone(cmd.Env), ports.Variable+"="+mark)
@@ -167,7 +170,7 @@ func (p *Policy) marked(cmd spawn.Command, session string) spawn.Command {
 	return cmd
 }
 
-// room returns an error if all slots are taken.
+// room returns an error if all slots are in use.
 func (p *Policy) room(ctx context.Context) error {
 	if p.slots <= 0 {
 		return nil
@@ -182,7 +185,7 @@ func (p *Policy) room(ctx context.Context) error {
 	return nil
 }
 
-// resume continues a session of one of the directories.
+// resume continues a session if it belongs to one of the offered directories.
 func (p *Policy) resume(ctx context.Context, provider agent.Provider, id string, opts agent.Options) error {
 	resumer, canResume := provider.(agent.Resumer)
 	keeper, hasHistory := provider.(agent.HistoryKeeper)
@@ -200,14 +203,14 @@ func (p *Policy) resume(ctx context.Context, provider agent.Provider, id string,
 	return err
 }
 
-// capture is a spawner that passes the command of a provider on to the host.
+// capture is a spawner that passes the provider's command to the host instead of starting it.
 type capture struct {
 	start   func(spawn.Command) error
 	called  bool
 	started error
 }
 
-// errCaptured ends the provider, because another process runs the agent.
+// errCaptured makes the provider return after its command was captured.
 var errCaptured = errors.New("the host runs the agent")
 
 func (c *capture) Spawn(_ context.Context, cmd spawn.Command) (spawn.Process, error) {
@@ -218,10 +221,10 @@ func (c *capture) Spawn(_ context.Context, cmd spawn.Command) (spawn.Process, er
 	return nil, cmp.Or(c.started, errCaptured)
 }
 
-// Local reports that the program and its files are on this machine.
+// Local returns true: the program and its files are on this machine.
 func (c *capture) Local() bool { return true }
 
-// outcome returns the error of the host, or that of a provider that has made no command.
+// outcome returns the error of the host, or the provider's error if it has made no command.
 func (c *capture) outcome(err error) error {
 	if c.called {
 		return c.started

@@ -26,10 +26,10 @@ import (
 
 const session = "11111111-2222-4333-8444-555555555555"
 
-// machine is a machine with a Claude Code program and an offered directory.
+// machine is a machine with a program used as Claude Code, and an offered directory.
 type machine struct {
 	*Policy
-	root, config string // root/offered is offered
+	root, config string // root/offered is the offered directory
 	started      []spawn.Command
 }
 
@@ -82,7 +82,8 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// The machine makes the command: its own program and environment, the directory and the options of the server.
+// The command of an agent has the program and the environment of the machine, and the directory and
+// the options of the server.
 func TestStart(t *testing.T) {
 	at := newMachine(t, nil)
 	options, err := join.Options{ID: session, Model: "m", Effort: "high", MaxTurns: 3, DisallowedTools: []string{"Bash(rm *)"}, Partial: true}.Encode()
@@ -112,7 +113,7 @@ func TestStart(t *testing.T) {
 // A compromised server can start only the offered agents, in the offered directories, with the allowed options.
 func TestStart_hostile(t *testing.T) {
 	at := newMachine(t, nil)
-	t.Chdir(filepath.Join(at.root, "offered")) // from which no path begins
+	t.Chdir(filepath.Join(at.root, "offered")) // relative paths must not begin here
 	good := at.root + "/offered/project"
 	for name, l := range map[string][3]string{
 		"a shell":                   {"/bin/sh", good, ``},
@@ -207,7 +208,7 @@ func TestStart_mode(t *testing.T) {
 	}
 }
 
-// A session of the machine is continued if it belongs to a directory that is offered.
+// A session of the machine is continued if it belongs to an offered directory.
 func TestStart_resume(t *testing.T) {
 	at := newMachine(t, nil)
 	dir := at.root + "/offered/project"
@@ -236,7 +237,7 @@ func TestStart_resume(t *testing.T) {
 	}
 }
 
-// The slots of a machine hold, and its errors reach the server.
+// A machine never exceeds its slots, and its errors reach the server.
 func TestStart_slots(t *testing.T) {
 	running, failed := 1, error(nil)
 	at := newMachine(t, func(o *Options) {
@@ -262,7 +263,7 @@ func TestStart_slots(t *testing.T) {
 	}
 }
 
-// other is an agent that cannot run on a joined machine.
+// other is an agent that is not supported on a joined machine.
 type other struct{ agent.Provider }
 
 func (other) Name() string { return "codex" }
@@ -285,7 +286,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// Starts at the same time do not exceed the slots.
+// Concurrent starts do not exceed the slots.
 func TestStart_slotsAtOnce(t *testing.T) {
 	const starts = 3
 	var running, counting atomic.Int64
@@ -297,7 +298,7 @@ func TestStart_slotsAtOnce(t *testing.T) {
 			if counting.Add(1) == starts {
 				close(all)
 			}
-			select { // all have counted before any starts, if nothing keeps them from that
+			select { // without a lock all of them would count before any starts
 			case <-all:
 			case <-time.After(20 * time.Millisecond):
 			}
@@ -307,7 +308,7 @@ func TestStart_slotsAtOnce(t *testing.T) {
 	var started sync.WaitGroup
 	for range starts {
 		started.Go(func() {
-			_ = at.Start(context.Background(), host.Launch{Agent: "claude", Dir: at.root + "/offered"}, func(spawn.Command) error { // the count tells
+			_ = at.Start(context.Background(), host.Launch{Agent: "claude", Dir: at.root + "/offered"}, func(spawn.Command) error { // the count is checked
 				running.Add(1)
 				return nil
 			})
@@ -319,7 +320,8 @@ func TestStart_slotsAtOnce(t *testing.T) {
 	}
 }
 
-// A policy without a logger drops changes of the permissions like any other, and keeps the rest of the line.
+// A policy without a logger removes updates of the permissions like any other, and keeps the rest
+// of the line.
 func TestPolicy_unlogged(t *testing.T) {
 	p := newMachine(t, nil)
 	got, err := p.Line(agents.Claude, []byte(answer(`"behavior":"allow","updatedPermissions":[{"type":"setMode","mode":"bypassPermissions","destination":"session"}]`)))
@@ -328,7 +330,7 @@ func TestPolicy_unlogged(t *testing.T) {
 	}
 }
 
-// A line is one object in which each name occurs once, with its numbers and names unchanged.
+// A line is one object in which each name occurs once. Names and numbers keep their spelling.
 func TestDecode(t *testing.T) {
 	deep := func(n int) string { return strings.Repeat(`{"a":`, n-1) + "{}" + strings.Repeat("}", n-1) }
 	for _, line := range []string{

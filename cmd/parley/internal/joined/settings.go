@@ -37,15 +37,15 @@ type Settings struct {
 func (f *Settings) Register(p *pflag.FlagSet) {
 	p.StringVar(&f.name, "name", "", "name of this machine at the server (default: its host name)")
 	p.StringArrayVar(&f.labels, "label", nil, "text that the server shows with this machine; repeatable")
-	p.StringArrayVar(&f.dirs, "dir", nil, "directory that agents may run in, with all below it; repeatable (default: the current one)")
-	p.StringVar(&f.maxMode, "max-mode", DefaultMode, "permission mode that no agent exceeds: "+strings.Join(MaxModes, ", "))
-	p.StringVar(&f.sandbox, "sandbox", "none", "box that all agents run in, whatever the server asks: bwrap or none. Its network is that of this machine")
-	p.IntVar(&f.slots, "slots", 0, "agents that run at once (default: no limit)")
-	p.StringVar(&f.tokenFile, "token-file", "", "file with the token, which only its owner can read (default: PARLEY_TOKEN, a line of standard input, or the one of an earlier code)")
-	p.StringVar(&f.cli, "cli", "", "the claude program (default: the one that is installed)")
+	p.StringArrayVar(&f.dirs, "dir", nil, "directory in which, and below which, agents may run; repeatable (default: the current one)")
+	p.StringVar(&f.maxMode, "max-mode", DefaultMode, "maximum permission mode of agents: "+strings.Join(MaxModes, ", "))
+	p.StringVar(&f.sandbox, "sandbox", "none", "box for all agents, regardless of the server: bwrap or none. Its network is that of this machine")
+	p.IntVar(&f.slots, "slots", 0, "maximum number of concurrent agents (default: no limit)")
+	p.StringVar(&f.tokenFile, "token-file", "", "file with the token, readable only by its owner (default: PARLEY_TOKEN, a line of standard input, or the token of an earlier code)")
+	p.StringVar(&f.cli, "cli", "", "the claude program (default: the installed one)")
 	p.StringArrayVar(&f.passEnv, "pass-env", nil, "further variable that agents get; NAME* is a prefix; repeatable")
-	p.StringArrayVar(&f.trustGit, "trust-git", nil, "hash, as standard error has it, of programs in a repository's git configuration that git may run; repeatable")
-	p.BoolVar(&f.stdio, "stdio", false, "serve a server that has started this command, as --ssh of parley serve does, over standard input and output; URL is its id")
+	p.StringArrayVar(&f.trustGit, "trust-git", nil, "hash, as printed on standard error, of programs in a repository's git configuration that git may run; repeatable")
+	p.BoolVar(&f.stdio, "stdio", false, "serve the server that started this command over standard input and output, as with parley serve --ssh; URL is its id")
 	p.StringVar(&f.data, "data", remote.DefaultData(), "directory for the host of the agents")
 }
 
@@ -62,7 +62,7 @@ func (f *Settings) Join(ctx context.Context, server string, in *os.File, out io.
 	}
 	token, kept, err := f.credential(ctx, server, dir, in, out)
 	if errors.Is(err, context.Canceled) {
-		return nil // a signal, as after the start
+		return nil // a signal, as below
 	}
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (f *Settings) Join(ctx context.Context, server string, in *os.File, out io.
 	return err
 }
 
-// over serves a server over standard input and output.
+// over serves a server over standard input and standard output.
 func (f *Settings) over(ctx context.Context, dir, id string, in io.Reader, out io.Writer) (err error) {
 	log := slog.New(slog.NewTextHandler(term.StandardError(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	policy, end, err := f.policy(ctx, dir, log)
@@ -100,7 +100,7 @@ func (f *Settings) over(ctx context.Context, dir, id string, in io.Reader, out i
 	}
 	err = join.Over(ctx, join.Config{Registration: r, DataDir: f.data, Policy: policy, Logger: log}, id, in, out)
 	if errors.Is(err, io.EOF) || ctx.Err() != nil {
-		return nil // the server has ended the link, or a signal has
+		return nil // the server or a signal has ended the link
 	}
 	return err
 }
@@ -123,7 +123,7 @@ func (f *Settings) check(server string) (dir string, err error) {
 	return dir, nil
 }
 
-// policy returns the limits of this machine, and a function that ends its agents' providers.
+// policy returns the policy of this machine, and a function that releases its agents' resources.
 func (f *Settings) policy(ctx context.Context, dir string, log *slog.Logger) (*Policy, func() error, error) {
 	env := server.AgentEnv(os.Environ(), f.passEnv)
 	set, err := agents.Choose(Supported, agents.Place{Data: dir, Env: env, CLI: f.cli}, log)
@@ -158,9 +158,9 @@ func (f *Settings) policy(ctx context.Context, dir string, log *slog.Logger) (*P
 	return p, func() error { return errors.Join(p.Close(), set.Close()) }, nil
 }
 
-// running returns how many agents the host runs, as far as it answers.
+// running returns the number of agents that the host runs, or 0 if the host does not answer.
 func running(ctx context.Context, dir string) int {
-	l, _ := hostctl.Ask(ctx, dir) // a host that does not answer has ended, or reports itself
+	l, _ := hostctl.Ask(ctx, dir) // l has no agents if the host does not answer
 	return l.Count()
 }
 

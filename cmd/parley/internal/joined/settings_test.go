@@ -130,7 +130,7 @@ func TestSettings_tokenInterrupted(t *testing.T) {
 	}
 }
 
-// A machine is registered with its offer, by default under its host name.
+// A machine registers with its offer, by default under its host name.
 func TestSettings_registration(t *testing.T) {
 	at := newMachine(t, nil)
 	own, err := os.Hostname()
@@ -145,7 +145,7 @@ func TestSettings_registration(t *testing.T) {
 	}
 }
 
-// Each change of the link is printed once, as one line.
+// Each change of the link is printed once, on one line.
 func TestTeller(t *testing.T) {
 	var out strings.Builder
 	tell := &teller{out: &out, server: "https://s", name: "m", agents: []string{"claude", "x"}}

@@ -33,7 +33,7 @@ func object(allowed members) shape {
 	}
 }
 
-// variant accepts an object in the shape that one of its members selects.
+// variant accepts an object with the shape that one of its members selects.
 func variant(by string, variants map[string]members) shape {
 	return func(v any) error {
 		m, _ := v.(map[string]any)

@@ -17,10 +17,10 @@ type teller struct {
 	server, name string
 	agents       []string
 	joined       bool
-	last         string // what it has printed about failed attempts since the last link
+	last         string // the last printed failure since the last link
 }
 
-// state prints a change. Attempts that fail for the same reason are printed once.
+// state prints a change of the link. It prints failures with the same reason once.
 func (t *teller) state(s join.State) {
 	text := ""
 	switch {
@@ -40,7 +40,7 @@ func (t *teller) state(s join.State) {
 	t.last = text
 }
 
-// end prints whether agents run on, with the directory of their host.
+// end prints whether agents continue to run, with the directory of their host.
 func (t *teller) end(dir string, running int) {
 	if running == 0 {
 		fmt.Fprintln(t.out, "The link has ended. No agent runs.")

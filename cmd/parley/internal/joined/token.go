@@ -20,8 +20,8 @@ const tokenVariable = "PARLEY_TOKEN"
 // maxToken limits the size of a token.
 const maxToken = 4 << 10
 
-// token returns the token from the file, the environment or a line of standard input. Agents cannot read it in the memory or the environment
-// of this process.
+// token returns the token from the file, the environment or a line of standard input. It hides the
+// token from agents: it removes it from the environment and protects the memory of this process.
 func (f *Settings) token(ctx context.Context, in *os.File) (token string, err error) {
 	token = os.Getenv(tokenVariable)
 	if err := os.Unsetenv(tokenVariable); err != nil {
@@ -36,7 +36,7 @@ func (f *Settings) token(ctx context.Context, in *os.File) (token string, err er
 	case token == "":
 		token, err = readLine(ctx, in)
 		if err == io.EOF {
-			err = nil // a last line without a line feed
+			err = nil // the last line has no line feed
 		}
 	}
 	if err != nil {
@@ -51,8 +51,8 @@ func (f *Settings) token(ctx context.Context, in *os.File) (token string, err er
 	return token, nil
 }
 
-// readLine reads a line until ctx ends. After that a goroutine still reads in, because a read of a terminal cannot be
-// cancelled.
+// readLine reads a line until ctx ends. A goroutine may continue to read in after that, because
+// reading from a terminal cannot be cancelled.
 func readLine(ctx context.Context, in io.Reader) (string, error) {
 	type result struct {
 		line string

@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// maxDepth limits how deep a line is nested.
+// maxDepth limits the nesting of a line.
 const maxDepth = 100
 
 // decode reads a line as one JSON object. Numbers keep their text, names of members are compared exactly, and a duplicate name is an
@@ -46,7 +46,7 @@ func value(d *json.Decoder, depth int) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			name := key.(string) // of valid JSON
+			name := key.(string) // the JSON is valid
 			if _, twice := m[name]; twice || name == "__proto__" {
 				return nil, fmt.Errorf("the member %q is invalid or occurs twice", name)
 			}

@@ -70,7 +70,7 @@ func (f *Flags) Register(cmd *cobra.Command) {
 	f.registerAnswer(cmd)
 	f.registerProgram(cmd)
 	cmd.Flags().StringVar(&f.server, "server", "", "ask a session on the server at this `address`; the token comes from PARLEY_TOKEN")
-	cmd.Flags().StringVar(&f.session, "session", "", "the `id` of the session on the server (default a new one; without --server the server of this machine is asked)")
+	cmd.Flags().StringVar(&f.session, "session", "", "the `id` of the session on the server (default a new one; without --server, on the server of this machine)")
 	cmd.Flags().StringVar(&f.machine, "machine", "", "the machine that runs the new session on the server; parley machines lists them. --cwd is a directory there")
 	cmd.MarkFlagsMutuallyExclusive("quiet", "verbose")
 	f.complete(cmd)
@@ -111,13 +111,13 @@ func (f *Flags) registerAgent(cmd *cobra.Command) {
 	fs.StringVarP(&o.Model, "model", "m", "", "the model's `name` or alias")
 	fs.StringVar(&o.FallbackModel, "fallback-model", "", "the `model` that answers when the first cannot")
 	fs.StringVar(&o.Effort, "effort", "", "how hard the model tries: low, medium, high, xhigh, max")
-	fs.StringVar(&f.systemPrompt, "system-prompt", "", "`text` in the place of Claude Code's system prompt")
+	fs.StringVar(&f.systemPrompt, "system-prompt", "", "`text` instead of Claude Code's system prompt")
 	fs.StringVar(&f.appendPrompt, "append-system-prompt", "", "`text` to add to Claude Code's system prompt")
-	fs.StringVar(&f.mode, "permission-mode", "", "what may run without asking: default, acceptEdits, plan, dontAsk, auto, bypassPermissions")
+	fs.StringVar(&f.mode, "permission-mode", "", "tools that run without asking: default, acceptEdits, plan, dontAsk, auto, bypassPermissions")
 	fs.StringArrayVar(&o.AllowedTools, "allowed-tools", nil, "`rules` for tools that run without asking, such as \"Read,Bash(git log:*)\" (repeatable)")
 	fs.StringArrayVar(&o.DisallowedTools, "disallowed-tools", nil, "`rules` for tools that do not run (repeatable)")
-	fs.StringVar(&f.tools, "tools", "", "the built-in tools that exist, a comma-separated `list`; \"\" is none, \"default\" the usual ones")
-	fs.IntVar(&o.MaxTurns, "max-turns", 0, "stop after so many steps of the model")
+	fs.StringVar(&f.tools, "tools", "", "the available built-in tools, a comma-separated `list`; \"\" is none, \"default\" the usual ones")
+	fs.IntVar(&o.MaxTurns, "max-turns", 0, "stop after this number of steps of the model")
 	fs.Float64Var(&f.budget, "max-budget-usd", 0, "stop when this `cost` is reached")
 	fs.StringVar(&f.mcpConfig, "mcp-config", "", "MCP servers: a `file` or JSON")
 }
@@ -126,13 +126,13 @@ func (f *Flags) registerSession(cmd *cobra.Command) {
 	fs, o := cmd.Flags(), &f.options
 	fs.StringVarP(&f.workDirectory, "cwd", "C", ".", "the agent's working `directory`")
 	fs.StringArrayVar(&o.AdditionalDirectories, "add-dir", nil, "another `directory` that the agent may use (repeatable)")
-	fs.StringVarP(&o.Resume, "resume", "r", "", "go on with the session of this `id` or title")
-	fs.BoolVarP(&o.Continue, "continue", "c", false, "go on with the newest session of the working directory")
-	fs.BoolVar(&o.ForkSession, "fork-session", false, "with --resume or --continue: go on in a new session")
-	fs.StringVar(&f.continued, "continue-from", "", "begin a new session that knows the conversation in this `session`, of any agent")
+	fs.StringVarP(&o.Resume, "resume", "r", "", "continue the session with this `id` or title")
+	fs.BoolVarP(&o.Continue, "continue", "c", false, "continue the newest session of the working directory")
+	fs.BoolVar(&o.ForkSession, "fork-session", false, "with --resume or --continue: continue in a new session")
+	fs.StringVar(&f.continued, "continue-from", "", "start a new session with the conversation of this `session`, of any agent")
 	fs.StringVar(&o.SessionID, "session-id", "", "the new session's id, a `UUID`")
 	fs.StringVar(&o.Settings, "settings", "", "settings: a `file` or JSON")
-	fs.StringVar(&f.sources, "setting-sources", "", "which settings are read, a comma-separated `list` of user, project, local; \"\" is none")
+	fs.StringVar(&f.sources, "setting-sources", "", "the settings to read, a comma-separated `list` of user, project, local; \"\" is none")
 }
 
 // registerAnswer registers the flags for the single answer of parley run.
@@ -147,13 +147,13 @@ func (f *Flags) registerAnswer(cmd *cobra.Command) {
 
 func (f *Flags) registerProgram(cmd *cobra.Command) {
 	fs, o := cmd.Flags(), &f.options
-	fs.BoolVar(&f.showThinking, "show-thinking", false, "show what the model thinks (default on a terminal)")
+	fs.BoolVar(&f.showThinking, "show-thinking", false, "show the model's thinking (default on a terminal)")
 	fs.BoolVar(&f.noColor, "no-color", false, "no colours")
-	fs.BoolVarP(&f.verbose, "verbose", "v", false, "pass on what the agent's CLI writes to standard error")
+	fs.BoolVarP(&f.verbose, "verbose", "v", false, "show the standard error of the agent's CLI")
 	fs.StringVar(&f.agent, "agent", "", "the `NAME` of who answers: claude, the CLI; codex; sim, a simulated agent; replay:DIR, a recording; acp:COMMAND, an agent of the Agent Client Protocol; a name of parley agents list (default claude if there is one, else sim)")
 	fs.BoolVar(&f.atOnce, "at-once", false, "with --agent replay:DIR: without the pauses of the recording")
 	fs.BoolVar(&o.KeepChildren, "keep-children", false, agents.KeepHelp)
-	fs.StringVar(&o.CLIPath, "cli", "", "the `path` of the agent's CLI (default $PARLEY_CLI, else claude is looked for; with --agent codex $PARLEY_CODEX, else codex)")
+	fs.StringVar(&o.CLIPath, "cli", "", "the `path` of the agent's CLI (default $PARLEY_CLI, else claude is searched for; with --agent codex $PARLEY_CODEX, else codex)")
 	fs.StringArrayVar(&f.extra, "extra-arg", nil, "a further flag for the agent's CLI, `name[=value]` (repeatable)")
 }
 

@@ -148,7 +148,7 @@ func TestHistory(t *testing.T) {
 type terminal struct {
 	columns, rows int
 	cells         [][]rune // scrolled away and visible
-	row, column   int      // of the cursor; row counts from the first that ever was
+	row, column   int      // of the cursor; row counts from the first row ever written
 	wrapped       bool     // the last column is full
 }
 

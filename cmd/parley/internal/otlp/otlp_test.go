@@ -24,8 +24,7 @@ import (
 
 func TestMain(m *testing.M) { e2e.VerifyMain(m) }
 
-// collector answers with these statuses, one after the other, and then accepts all
-// requests.
+// collector responds with these statuses in turn, and then accepts all requests.
 type collector struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -45,7 +44,7 @@ func newCollector(t *testing.T, statuses ...int) *collector {
 func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body := r.Body
 	if r.Header.Get("Content-Encoding") == "gzip" {
-		body, _ = gzip.NewReader(r.Body) // a fault shows in the body
+		body, _ = gzip.NewReader(r.Body) // the body shows a fault
 	}
 	data, _ := io.ReadAll(body)
 	c.mu.Lock()
@@ -71,7 +70,7 @@ func env(pairs ...string) func(string) string {
 	}
 }
 
-// export exports two spans, one in the other.
+// export exports two spans, one of them the parent of the other.
 func export(t *testing.T, e *otlp.Exporter) error {
 	t.Helper()
 	var failed error
@@ -188,7 +187,7 @@ func TestExport_again(t *testing.T) {
 	}
 }
 
-// An unreachable collector does not block longer than the time limit.
+// Exporting to an unreachable collector blocks no longer than the time limit.
 func TestExport_away(t *testing.T) {
 	c := newCollector(t)
 	c.Close()

@@ -29,7 +29,7 @@ func (f *Flags) Register(p *pflag.FlagSet) {
 	p.StringVar(&f.Data, "data", DefaultData(), "data directory of a server on this machine")
 }
 
-// maxToken is the most bytes of a file with a token.
+// maxToken limits the size of a token file in bytes.
 const maxToken = 4 << 10
 
 // ConnectWith returns a client of the server that uses only the token in a file.
@@ -75,8 +75,8 @@ func (f *Flags) Connect() (*client.Client, error) {
 
 // The time limits of a command for a server.
 const (
-	reachLimit = 10 * time.Second       // for an answer
-	reachAgain = 3 * time.Second        // in which a server that is starting may open its port
+	reachLimit = 10 * time.Second       // for a response
+	reachAgain = 3 * time.Second        // for a starting server to open its port
 	reachPause = 250 * time.Millisecond // between two attempts
 )
 
@@ -95,7 +95,7 @@ func reach(ctx context.Context, address string, again time.Duration) error {
 	for start := time.Now(); ; {
 		resp, err := http.DefaultClient.Do(req)
 		if err == nil {
-			return resp.Body.Close() // any answer counts, also that of a proxy
+			return resp.Body.Close() // any response counts, even from a proxy
 		}
 		if time.Since(start) < again {
 			select {
@@ -105,13 +105,13 @@ func reach(ctx context.Context, address string, again time.Duration) error {
 			}
 		}
 		if e, ok := errors.AsType[*url.Error](err); ok {
-			err = e.Err // without the address, which the text already has
+			err = e.Err // the text already contains the address
 		}
 		return fmt.Errorf("no server answers at %s: %w", address, err)
 	}
 }
 
-// callLimit limits a call of a command.
+// callLimit is the timeout of a method call.
 const callLimit = 2 * time.Minute
 
 // Call calls a method.
@@ -125,8 +125,8 @@ func Call(ctx context.Context, c *client.Client, method string, params, result a
 const (
 	LogDir      = "log"
 	ServerDir   = "server"
-	addressName = "address" // where the server is, with its token
-	maxAddress  = 64 << 10  // the size of that file
+	addressName = "address" // the address of the server, with its token
+	maxAddress  = 64 << 10  // maximum size of that file
 )
 
 // DefaultData returns the default data directory of a server.

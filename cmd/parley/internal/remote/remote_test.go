@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// An address without a server soon gives an error that has the address once. Any answer
-// counts as a server; the next call shows whether it is one.
+// An address without a server returns an error within seconds, which contains the address once. Any
+// response counts as a server; the next call shows whether it is one.
 func TestReach(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

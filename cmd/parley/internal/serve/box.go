@@ -24,14 +24,14 @@ type boxFlags struct {
 }
 
 func (f *boxFlags) register(p *pflag.FlagSet) {
-	p.StringVar(&f.kind, "sandbox", "none", "box that all agents run in: bwrap, docker, podman or none; with none, a session can ask for bwrap")
+	p.StringVar(&f.kind, "sandbox", "none", "box for all agents: bwrap, docker, podman or none; with none, a session can request bwrap")
 	p.StringVar(&f.image, "sandbox-image", "", "image of the containers of --sandbox docker and podman; it is not downloaded")
 	p.StringVar(&f.network, "sandbox-network", "off", "network in a box: off, allow for the hosts of --sandbox-allow, or on; off and allow need an API key (--api-key-file)")
-	p.StringArrayVar(&f.allow, "sandbox-allow", nil, "host that agents in a box reach over TLS with --sandbox-network allow: HOST, HOST:PORT or *.HOST; repeatable")
-	p.StringArrayVar(&f.caches, "sandbox-cache", nil, "directory that agents in a box can change; repeatable")
+	p.StringArrayVar(&f.allow, "sandbox-allow", nil, "host that agents in a box can reach over TLS with --sandbox-network allow: HOST, HOST:PORT or *.HOST; repeatable")
+	p.StringArrayVar(&f.caches, "sandbox-cache", nil, "directory that agents in a box can write; repeatable")
 }
 
-// check returns an error for values that do not exist.
+// check returns an error for unknown values.
 func (f *boxFlags) check() error {
 	if !slices.Contains([]string{server.BoxBwrap, server.BoxDocker, server.BoxPodman, server.BoxNone}, f.kind) {
 		return term.Usagef("--sandbox %s: it is bwrap, docker, podman or none", f.kind)
@@ -57,7 +57,8 @@ func (f *boxFlags) contained() bool { return f.kind == server.BoxDocker || f.kin
 // clientVariables are the variables of docker and podman.
 var clientVariables = []string{"HOME", "PATH", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "CONTAINER_HOST", "CONTAINERS_CONF", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME"}
 
-// containers completes the settings of containers, and ends those that an earlier server has left without an agent.
+// containers sets the options of containers, and ends containers that an earlier server has left
+// without an agent.
 func (f *Settings) containers(ctx context.Context, b *server.Boxes) error {
 	for _, name := range clientVariables {
 		if value, ok := os.LookupEnv(name); ok {
@@ -87,7 +88,7 @@ func (f *Settings) containers(ctx context.Context, b *server.Boxes) error {
 	return err
 }
 
-// boxes adds the boxes of agents. If all agents run in one, it tries one.
+// boxes sets the options of boxes. If all agents run in boxes, it tries one.
 func (f *Settings) boxes(ctx context.Context, opts *server.Options) error {
 	always := f.box.kind != server.BoxNone
 	if always && box.Network(f.box.network).Closed() && opts.APIKey == "" {

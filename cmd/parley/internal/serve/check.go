@@ -28,7 +28,7 @@ var serverFlags = []string{"config", "listen", "data", "quota-mb", "limit-mb", "
 type Examiner struct {
 	serve    Settings
 	set      *pflag.FlagSet
-	monitors []string // monitoring addresses of the NATS servers
+	monitors []string // addresses for monitoring the NATS servers
 }
 
 // Register adds the flags of the checked server.
@@ -52,7 +52,7 @@ func (f *Examiner) Examine(ctx context.Context) []doctor.Check {
 	return append([]doctor.Check{checkPort(ctx, s.listen, s.Data), checkData(s.Data), checkTokens(s.Data), checkAgents(s), checkStorage(ctx, s)}, checkStore(ctx, s, f.monitors)...)
 }
 
-// checkAgents reports whether agents outlive the server, and why.
+// checkAgents reports whether agents survive the server, and the reason.
 func checkAgents(s *Settings) doctor.Check {
 	c := doctor.Check{Name: "host", Status: doctor.OK}
 	if err := s.checkHost(); err != nil {
@@ -87,7 +87,7 @@ func checkPort(ctx context.Context, listen, data string) doctor.Check {
 	return c
 }
 
-// answers reports whether a server reports to be alive.
+// answers reports whether a server responds at the address.
 func answers(ctx context.Context, url string) bool {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -119,13 +119,14 @@ func checkData(data string) doctor.Check {
 	return c
 }
 
-// checkTokens reads the tokens of the server, which others must not, and lists the files that the server has put aside.
+// checkTokens checks that only this user can read the file of tokens, and lists the files that the
+// server has moved aside.
 func checkTokens(data string) doctor.Check {
 	c := doctor.Check{Name: "tokens", Status: doctor.OK}
 	dir := filepath.Join(data, remote.ServerDir)
 	t, err := server.ReadTokens(dir)
 	if err != nil {
-		c.Status, c.Detail, c.Fix = doctor.Fail, err.Error(), "start the server, which puts the file aside; tokens have to be made again then"
+		c.Status, c.Detail, c.Fix = doctor.Fail, err.Error(), "start the server, which puts the file aside; then create the tokens again"
 		return c
 	}
 	c.Detail = fmt.Sprintf("%d valid, %d expired", t.Valid, t.Expired)
@@ -162,7 +163,7 @@ func checkStorage(ctx context.Context, s *Settings) doctor.Check {
 	for _, k := range kinds {
 		size, err := k.Measure(ctx)
 		if err != nil {
-			c.Status, c.Detail, c.Fix = doctor.Warn, err.Error(), "look at the rights of the directory"
+			c.Status, c.Detail, c.Fix = doctor.Warn, err.Error(), "check the permissions of the directory"
 			return c
 		}
 		part, over := fmt.Sprintf("%s %d MB", k.Name, (size.Bytes+1<<20-1)>>20), ""

@@ -16,8 +16,8 @@ import (
 // safeNATS is the setting that every NATS server needs.
 const safeNATS = "set sync_interval: always in the jetstream block of every NATS server, and keep three copies (--nats-replicas 3)"
 
-// checkNATS checks the NATS servers. They are safe only if each of them is known to sync every write: clients cannot read the setting, the
-// monitoring port has it.
+// checkNATS checks the NATS servers. It reports them as safe only if each is known to sync every
+// write. Clients cannot read this setting, but the monitoring port has it.
 func checkNATS(ctx context.Context, s *Settings, monitors []string, owner int) doctor.Check {
 	c := doctor.Check{Name: "NATS", Status: doctor.OK, Detail: "embedded"}
 	if s.nats == "" {
@@ -83,7 +83,7 @@ func checkMonitors(ctx context.Context, c *doctor.Check, monitors []string) {
 	c.Detail += "; every server syncs every write"
 }
 
-// jetStream is the part of a NATS server's report that is checked.
+// jetStream holds the checked part of a NATS server's report.
 type jetStream struct {
 	ID       string `json:"server_id"`
 	Disabled bool   `json:"disabled"`
@@ -96,7 +96,7 @@ type jetStream struct {
 	} `json:"meta_cluster"`
 }
 
-// maxReport limits the report of a NATS server.
+// maxReport limits the size of a NATS server's report in bytes.
 const maxReport = 1 << 20
 
 // jetStreamInfo asks a NATS server for its report about JetStream.

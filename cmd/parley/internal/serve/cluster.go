@@ -41,7 +41,7 @@ func (f *Settings) secretKey() ([]byte, error) {
 	return []byte(key), err
 }
 
-// joinCluster adds the server to those on a NATS cluster. It returns nil without --nats.
+// joinCluster makes the server a member of the NATS cluster. It returns nil without --nats.
 func (f *Settings) joinCluster(ctx context.Context, key []byte, l net.Listener, store *eventlog.Store, logger *slog.Logger) (*cluster.Cluster, func(), error) {
 	if f.nats == "" {
 		return nil, func() {}, nil

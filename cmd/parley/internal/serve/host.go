@@ -20,13 +20,13 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// stopTime bounds the end of the host and its agents when the server is stopped on purpose.
+// stopTime limits the time for ending the host and its agents when a user stops the server.
 const stopTime = 30 * time.Second
 
-// idleTime is the time after which a host without a server and agents ends.
+// idleTime is the time after which a host ends that has neither a server nor agents.
 const idleTime = 10 * time.Second
 
-// checkHost refuses settings that do not work with a host.
+// checkHost returns an error for settings that do not work with a host.
 func (f *Settings) checkHost() error {
 	switch {
 	case f.host && f.noHost:
@@ -37,12 +37,13 @@ func (f *Settings) checkHost() error {
 	return nil
 }
 
-// hosted reports whether agents run in a host that outlives the server, and the reason.
+// hosted reports whether agents run under a host and so survive the server, and the reason.
 func (f *Settings) hosted() (hosted bool, why string) {
 	return f.hostedOn(runtime.GOOS, noInit(os.Getpid(), "/proc"))
 }
 
-// hostedOn is hosted for a system, and the reason why agents may not outlive the server there.
+// hostedOn is hosted for an operating system. noInit is the reason why agents cannot survive the
+// server there, or "".
 func (f *Settings) hostedOn(system, noInit string) (hosted bool, why string) {
 	switch {
 	case f.noHost:
@@ -57,7 +58,8 @@ func (f *Settings) hostedOn(system, noInit string) (hosted bool, why string) {
 	return true, "it is the default"
 }
 
-// inits are the names of programs that are the first process of a system or a container and wait for the processes of others.
+// inits are the names of programs that can be process 1 of a system or a container, because they
+// wait for orphaned processes.
 var inits = []string{"systemd", "init", "launchd", "tini", "docker-init", "podman-init", "catatonit", "dumb-init", "s6-svscan", "runit"}
 
 // noInit returns the reason why agents may not outlive the server, or an empty text. A container ends with its first process, and a
@@ -70,11 +72,12 @@ func noInit(pid int, procDir string) (why string) {
 	if err != nil || slices.Contains(inits, strings.TrimSpace(string(name))) {
 		return ""
 	}
-	return fmt.Sprintf("the first process of the container, %q, is no init", strings.TrimSpace(string(name)))
+	return fmt.Sprintf("the first process of the container, %q, is not an init", strings.TrimSpace(string(name)))
 }
 
-// openHost opens the host, if agents run in one. end is called after the server, with its error: it ends the agents and
-// the host, unless the server leaves them to the next one or could not start. It prints which of the two applies.
+// openHost opens the host, if agents run under one. The caller must call end after the server has
+// ended, with its error. end stops the agents and the host, unless the server leaves them to the
+// next server or could not start, and prints which of the two applies.
 func (f *Settings) openHost(ctx context.Context, out io.Writer, peers *cluster.Cluster, logger *slog.Logger) (h *session.Host, end func(failed error) error, err error) {
 	if hosted, _ := f.hosted(); !hosted {
 		return nil, func(error) error { return nil }, f.endLeft(ctx, logger)
@@ -105,7 +108,7 @@ func (f *Settings) openHost(ctx context.Context, out io.Writer, peers *cluster.C
 	}, nil
 }
 
-// endLeft ends the host of an earlier server with its agents, because this server adopts no agents.
+// endLeft ends the host of an earlier server and its agents, because this server adopts none.
 func (f *Settings) endLeft(ctx context.Context, logger *slog.Logger) error {
 	l, err := host.Dial(ctx, f.Data, 0)
 	if errors.Is(err, host.ErrNotRunning) || errors.Is(err, errors.ErrUnsupported) {

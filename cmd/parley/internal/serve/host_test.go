@@ -9,19 +9,19 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/doctor"
 )
 
-// TestNoInit checks in which containers agents end with the server.
+// TestNoInit checks in which containers process 1 prevents agents from surviving the server.
 func TestNoInit(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		pid   int
-		first string // the name of process 1; empty if unknown
+		first string // the name of process 1; "" if it is unknown
 		why   string
 	}{
 		{"service", 100, "systemd", ""},
 		{"container with an init", 7, "tini", ""},
 		{"no proc", 7, "", ""},
 		{"container without an init", 1, "parley", "the server is the first process of its container"},
-		{"container with a script", 7, "entry.sh", `the first process of the container, "entry.sh", is no init`},
+		{"container with a script", 7, "entry.sh", `the first process of the container, "entry.sh", is not an init`},
 	} {
 		dir := t.TempDir()
 		if c.first != "" {
@@ -38,7 +38,8 @@ func TestNoInit(t *testing.T) {
 	}
 }
 
-// TestHosted checks which setting decides whether agents outlive the server, and that parley doctor reports it.
+// TestHosted checks which setting determines whether agents survive the server, and that parley
+// doctor reports it.
 func TestHosted(t *testing.T) {
 	t.Setenv(keyVariable, "")
 	for _, c := range []struct {

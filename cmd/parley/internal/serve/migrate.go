@@ -18,7 +18,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/cluster"
 )
 
-// Migration copies what a server keeps between a data directory and a cluster.
+// Migration copies a server's data between a data directory and a cluster.
 type Migration struct {
 	serve  Settings
 	set    *pflag.FlagSet
@@ -26,7 +26,7 @@ type Migration struct {
 	secret []byte
 }
 
-// migrateFlags are the settings of parley serve that a migration has.
+// migrateFlags are the settings of parley serve that also apply to a migration.
 var migrateFlags = []string{"config", "data", "quota-mb", "nats", "nats-credentials", "nats-ca", "nats-replicas", "secret-key-file"}
 
 // Register adds the flags.
@@ -52,7 +52,7 @@ func (m *Migration) Load(lookup func(string) (string, bool)) (err error) {
 	return err
 }
 
-// Run copies everything, and prints its progress.
+// Run copies all data, and prints its progress.
 func (m *Migration) Run(ctx context.Context, out io.Writer, toCluster bool) error {
 	there := m.serve.storeOptions(nil)
 	here := *there
@@ -86,10 +86,10 @@ func (m *Migration) Run(ctx context.Context, out io.Writer, toCluster bool) erro
 	return err
 }
 
-// progressEvery is the time between two lines about the progress.
+// progressEvery is the minimum time between two lines about the progress.
 const progressEvery = time.Second
 
-// progress returns a function that prints the progress now and then.
+// progress returns a function that prints the progress at most every progressEvery.
 func (m *Migration) progress(out io.Writer) func(eventlog.Copied) {
 	next := time.Now().Add(progressEvery)
 	return func(c eventlog.Copied) {
@@ -103,7 +103,7 @@ func (m *Migration) progress(out io.Writer) func(eventlog.Copied) {
 // alone returns an error if a server of the cluster runs. An incomplete target cannot be opened, so it has no servers.
 func (m *Migration) alone(ctx context.Context, there *eventlog.Options, toCluster bool) error {
 	if m.dryRun && toCluster {
-		return nil // the check would create what is missing
+		return nil // checking would create the missing parts
 	}
 	err := m.withCluster(ctx, there, func(c *cluster.Cluster) error {
 		nodes, err := c.Nodes(ctx)
@@ -118,7 +118,7 @@ func (m *Migration) alone(ctx context.Context, there *eventlog.Options, toCluste
 	return err
 }
 
-// withCluster calls do with a member of the cluster that is no server.
+// withCluster joins the cluster as a member that is not a server, and calls do.
 func (m *Migration) withCluster(ctx context.Context, there *eventlog.Options, do func(c *cluster.Cluster) error) error {
 	store, err := eventlog.Open(ctx, there)
 	if err != nil {

@@ -23,9 +23,8 @@ import (
 // traceCloseLimit limits the export of the last spans when the server ends.
 const traceCloseLimit = 5 * time.Second
 
-// tracing returns the tracer provider with --otel, nil without it, and the function that
-// ends it. The standard variables OTEL_* configure the endpoint, the service name and the
-// sampling.
+// tracing returns the tracer provider, or nil without --otel, and the function that closes it. The
+// standard variables OTEL_* configure the endpoint, the service name and the sampling.
 func (f *Settings) tracing(ctx context.Context, logger *slog.Logger) (trace.TracerProvider, func() error, error) {
 	if !f.otel || os.Getenv("OTEL_SDK_DISABLED") == "true" {
 		return nil, func() error { return nil }, nil

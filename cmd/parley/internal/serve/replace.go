@@ -92,8 +92,8 @@ func (r *run) openDoor(leave context.CancelCauseFunc) (shut func()) {
 	}
 }
 
-// confirm reports to the previous server that this one serves. If the previous server has timed out, it continues and
-// this one ends.
+// confirm tells the previous server that this one serves. If the previous server has timed out, it
+// continues, and this one ends.
 func (r *run) confirm() error {
 	if r.before == nil {
 		return nil
@@ -101,7 +101,7 @@ func (r *run) confirm() error {
 	before := r.before
 	r.before = nil
 	if err := before.Serving(); err != nil {
-		return fmt.Errorf("the server before has not waited: %w", err)
+		return fmt.Errorf("the previous server did not wait: %w", err)
 	}
 	return nil
 }

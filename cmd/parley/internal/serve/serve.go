@@ -78,7 +78,7 @@ func spaceGC(lookup func(string) (string, bool)) {
 // errTerminated is the cause of the end of a server that a service manager stops, perhaps to start another one.
 var errTerminated = fmt.Errorf("SIGTERM: %w", server.ErrLeave)
 
-// untilSignal returns a context that ends with a signal that ends a server. A second signal ends the process.
+// untilSignal returns a context that ends with SIGINT or SIGTERM. A second signal ends the process.
 func untilSignal(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	caught := make(chan os.Signal, 1)
@@ -97,7 +97,7 @@ func untilSignal(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// Serve serves until a signal arrives, or until another server takes its place.
+// Serve serves until a signal arrives or another server replaces it.
 func (f *Settings) Serve(ctx context.Context, out io.Writer) error {
 	spaceGC(os.LookupEnv)
 	var memory sync.WaitGroup
@@ -227,7 +227,8 @@ func fullNote(ctx context.Context, store *eventlog.Store) string {
 	return ""
 }
 
-// serveOn creates the token of a server, prints the greeting and serves. Any end revokes the token, unless another server may follow.
+// serveOn creates the token of a server, prints the greeting and serves. The token is revoked at
+// the end, unless another server may follow.
 func (r *run) serveOn(ctx context.Context, s *server.Server, l net.Listener, greet func(base, token, metrics string)) error {
 	token, err := s.PrintedToken(l.Addr())
 	if err != nil {

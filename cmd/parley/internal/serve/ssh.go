@@ -17,8 +17,8 @@ import (
 	"github.com/seed7221b0f9/parley/server"
 )
 
-// serverIDFile is the name of the file in the data directory with the id by which machines over ssh and containers know this server. It is
-// not secret.
+// serverIDFile is the name of the file in the data directory with the id that identifies this
+// server to machines over ssh and to containers. It is not secret.
 const serverIDFile = "server-id"
 
 // sshMachines returns the machines of --ssh.

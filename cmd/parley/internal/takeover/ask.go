@@ -67,7 +67,7 @@ func (p *Predecessor) ask(format int, version string) error {
 	return err
 }
 
-// instead ends a server that has not done its part in time, and returns ErrNone then.
+// instead ends a server that has not completed its step in time, and then returns ErrNone.
 func (p *Predecessor) instead(cause error) error {
 	p.logger.Warn("the running server has not handed over and is ended", "pid", p.PID(), "err", cause)
 	if err := p.endAfter(cause); err != nil {

@@ -11,7 +11,8 @@ import (
 // endPoll is the interval of checks for the end of a process.
 const endPoll = 5 * time.Millisecond
 
-// awaitEnd waits until a killed process has closed its files, and so freed its port and its locks. It reports whether that happened in time.
+// awaitEnd waits until a killed process has closed its files, which frees its port and its locks.
+// It reports whether that happened in time.
 func awaitEnd(p *os.Process, limit time.Duration) bool {
 	first, ok := supervise.Read(p.Pid)
 	for end := time.Now().Add(limit); ok && !ended(first); time.Sleep(endPoll) {

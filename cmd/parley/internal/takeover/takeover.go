@@ -69,13 +69,13 @@ func parse(line []byte) (m message, err error) {
 	return m, nil
 }
 
-// RefusedError is the reason why a server does not hand over.
+// RefusedError is returned if the running server refuses to hand over. It contains the reason.
 type RefusedError struct{ Reason string }
 
 // Error returns the reason.
 func (e *RefusedError) Error() string { return "the running server does not hand over: " + e.Reason }
 
-// check returns why a server of a format refuses a request, or "".
+// check returns the reason why a server with this format refuses a request, or "".
 func (m message) check(format int) string {
 	switch {
 	case m.Protocol != protocol:
@@ -96,7 +96,7 @@ type peer struct {
 func newPeer(conn *net.UnixConn) *peer {
 	p := &peer{conn: conn, in: bufio.NewReaderSize(io.Reader(conn), maxLine)}
 	if pid, err := usersocket.PeerPID(conn); err == nil && pid > 0 {
-		p.process, _ = os.FindProcess(pid) // on Linux a handle of the process, which another one with the same id does not match
+		p.process, _ = os.FindProcess(pid) // on Linux a handle of the process, which cannot refer to a later process with the same id
 	}
 	return p
 }
@@ -126,7 +126,8 @@ func (p *peer) read(deadline time.Time) (message, error) {
 	return parse(line)
 }
 
-// endAfter ends a process that has not answered in time. One that has closed its socket has ended, or will by itself.
+// endAfter ends a process that has not answered in time. A process that has closed its socket has
+// ended or is ending.
 func (p *peer) endAfter(failed error) error {
 	if !errors.Is(failed, os.ErrDeadlineExceeded) {
 		return nil
@@ -150,7 +151,7 @@ func (p *peer) end() error {
 
 func (p *peer) close() error {
 	if p.process != nil {
-		_ = p.process.Release() // it is not waited for
+		_ = p.process.Release() // its parent waits for it
 	}
 	return p.conn.Close()
 }

@@ -176,7 +176,7 @@ func TestDoor_refuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer long.Close()
-	_, _ = long.Write([]byte(strings.Repeat("x", maxLine+1))) // it may be closed meanwhile
+	_, _ = long.Write([]byte(strings.Repeat("x", maxLine+1))) // the connection may be closed during the write
 	if answer, _ := io.ReadAll(long); len(answer) > 0 {
 		t.Errorf("the answer to a long line is %q", answer)
 	}

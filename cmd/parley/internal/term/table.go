@@ -11,8 +11,8 @@ type Column struct {
 	Title string
 	Right bool // align numbers to the right
 	Drop  int  // columns with the highest number are dropped first; 0 means never
-	Min   int  // minimum width before columns are dropped; 0 means not cut
-	Least int  // minimum width when no column can be dropped; 0 means not cut
+	Min   int  // minimum width before columns are dropped; 0 means that the column is not cut
+	Least int  // minimum width when no column can be dropped; 0 means that the column is not cut
 }
 
 // Table consists of rows of cells without line breaks and escape sequences.

@@ -67,7 +67,7 @@ func Plural(n int64, noun string) string {
 
 // Nearest returns the word that is most similar to a name, or "" if no word is similar.
 func Nearest(name string, words []string) (best string) {
-	least := 3 // of changes
+	least := 3 // the smallest edit distance so far
 	for _, w := range words {
 		if strings.HasPrefix(w, name) && len(name) > 1 {
 			return w

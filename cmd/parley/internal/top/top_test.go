@@ -44,7 +44,7 @@ func TestParseMetrics(t *testing.T) {
 		t.Errorf("p99 is %v", m.P99)
 	}
 	for text, want := range map[string]float64{
-		"parley_request_duration_seconds_bucket{le=\"1\"} 0\nparley_request_duration_seconds_bucket{le=\"+Inf\"} 10":  1, // all are above
+		"parley_request_duration_seconds_bucket{le=\"1\"} 0\nparley_request_duration_seconds_bucket{le=\"+Inf\"} 10":  1, // all values are above the last bound
 		"parley_request_duration_seconds_bucket{le=\"1\"} 10\nparley_request_duration_seconds_bucket{le=\"+Inf\"} 10": 0.99,
 	} {
 		if m := top.ParseMetrics(text); m.P99 == nil || math.Abs(*m.P99-want) > 1e-9 {

@@ -42,27 +42,27 @@ func (f *reportFlags) register(cmd *cobra.Command, report string) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.BoolVar(&f.json, "json", false, "write JSON")
-	fs.StringVar(&f.since, "since", "", "answers from this `date` on, as 2026-01-31 or 20260131, or since so long ago, as 7d or 12h")
-	fs.StringVar(&f.until, "until", "", "answers up to this `date`, which is included")
+	fs.StringVar(&f.since, "since", "", "answers from this `date` on, such as 2026-01-31 or 20260131, or within this time, such as 7d or 12h")
+	fs.StringVar(&f.until, "until", "", "answers up to and including this `date`")
 	fs.StringVar(&f.zone, "timezone", "", "the time zone of days, as Europe/Berlin or UTC (default the system's)")
 	fs.StringVar(&f.project, "project", "", "only this project, by its `directory`")
 	fs.StringVar(&f.model, "model", "", "only this `model`")
-	fs.IntVar(&f.last, "last", 0, "only the last so many rows (default all; 10 with --live on a terminal)")
+	fs.IntVar(&f.last, "last", 0, "number of rows from the end (default all; 10 with --live on a terminal)")
 	switch report {
 	case "daily":
 		fs.BoolVar(&f.plot, "plot", false, "draw the cost by day (default on a terminal)")
 	case "weekly":
-		fs.StringVar(&f.weekStart, "week-start", "sunday", "the `day` that weeks begin with")
+		fs.StringVar(&f.weekStart, "week-start", "sunday", "the first `day` of the week")
 		history.CompleteValues(cmd, "week-start", weekdays)
 	case "blocks":
-		fs.BoolVar(&f.activeOnly, "active", false, "only the block that goes on, with its burn rate")
+		fs.BoolVar(&f.activeOnly, "active", false, "only the current block, with its burn rate")
 	}
 	if report != "blocks" && report != "model" {
 		fs.BoolVar(&f.breakdown, "breakdown", false, "a row for each model as well")
 	}
-	fs.BoolVar(&f.live, "live", false, "look again and again until Ctrl-C")
-	fs.DurationVar(&f.interval, "interval", 2*time.Second, "with --live: how often")
-	fs.StringVar(&f.prices, "prices", "", "a `file` with prices of models, laid over the built-in ones (default $PARLEY_PRICES)")
+	fs.BoolVar(&f.live, "live", false, "refresh until Ctrl-C")
+	fs.DurationVar(&f.interval, "interval", 2*time.Second, "with --live: the interval")
+	fs.StringVar(&f.prices, "prices", "", "a `file` with prices of models, which override the built-in ones (default $PARLEY_PRICES)")
 	fs.StringArrayVar(&f.configDirs, "config-dir", nil, "a configuration `directory` of the agent's CLI (repeatable; default $CLAUDE_CONFIG_DIR, else ~/.claude)")
 	f.whose.Register(cmd)
 	fs.BoolVar(&f.noColor, "no-color", false, "no colours")

@@ -1,36 +1,36 @@
 package usage
 
-const usageLong = `Show what the sessions on this machine have used and cost.
+const usageLong = `Show the usage and the cost of the sessions on this machine.
 
-Every transcript below the CLI's configuration directories is read, those of
-subagents too, and every session of Codex: its rows stand beside those of Claude, and
---agent shows one of the two. An answer is counted once, however many lines and copies of it there
-are: forks and resumed sessions repeat the lines of others.
+The command reads every transcript below the CLI's configuration directories, including
+subagents, and every session of Codex, whose rows are separate; --agent selects one of
+the two. Each answer is counted once, although forks and resumed sessions repeat the
+lines of others.
 
-Costs are list prices; what was written to the cache is priced by how long it was
-to stay there. A model without a price is named and its cost is never taken for
-nothing: a sum that it is part of ends in +?. --prices lays a file of the form
+Costs are list prices; cache writes are priced by their lifetime. A model without a
+price is named, and its cost is never counted as zero: a sum that includes it ends in
++?. --prices adds a file of the form
 
     {"models": {"claude-x-1": {"input": 3, "output": 15, "cacheRead": 0.3}}}
 
-over the built-in prices, in dollars for a million tokens.
+to the built-in prices, in dollars per million tokens.
 
-Newer CLIs leave a bill in each session. It is held against the sums, and where
-the two differ the last line says by how much and why.
+Newer CLIs write a bill into each session. The command compares the sums with it; if
+they differ, the last line shows the difference and the reason.
 
 Exit codes:
-    0  the report is written
+    0  the report was written
     1  there are no sessions, or they cannot be read
     2  invalid command line
-  130  interrupted (Ctrl-C); so ends --live
-  141  the reader of the output is gone
+  130  interrupted (Ctrl-C), also with --live
+  141  the reader of the output has closed it
 
 Environment:
-  CLAUDE_CONFIG_DIR  where the sessions are, separated by commas
-  CODEX_HOME         where those of Codex are
-  PARLEY_PRICES      a file with prices, as --prices
+  CLAUDE_CONFIG_DIR  directories of the sessions, separated by commas
+  CODEX_HOME         directory of the sessions of Codex
+  PARLEY_PRICES      a file with prices, like --prices
   TZ                 the time zone of days
-  NO_COLOR           no colours, as --no-color`
+  NO_COLOR           no colours, like --no-color`
 
 const usageExample = `  parley usage daily
   parley usage daily --since 7d --breakdown

@@ -36,7 +36,7 @@ var reports = []report{
 func New(code *int) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "usage",
-		Short:   "Show what sessions have used and cost",
+		Short:   "Show the usage and the cost of sessions",
 		Long:    usageLong,
 		Example: usageExample,
 		Args:    term.NoArguments,

@@ -2,17 +2,17 @@ package webserver
 
 import "strings"
 
-// looks returns the scene with a name that shows how one thing is drawn, or nil.
+// looks returns the scene with a name that shows how one element is displayed, or nil.
 func (t *scene) looks(name string) func() error {
 	return map[string]func() error{"quote": t.quote, "delegate": t.delegate, "background": t.background, "empty": t.empty, "unapplied": t.unapplied, "wide": t.wide, "outside": t.outside}[name]
 }
 
-// quote answers with a quotation, and paragraphs that are written in different directions.
+// quote answers with a quotation, and with paragraphs in different writing directions.
 func (t *scene) quote() error {
 	return t.answer("", text("The rule says:\n\n> A part is tried six times.\n>\n> Then it fails.\n\nThat is all.\n\nשלום, זה הסבר קצר.\n\nAnd on it goes.\n\n- one\n- עוד אחד"))
 }
 
-// delegate lets a subagent ask for permission, and ends when it got an answer.
+// delegate makes a subagent ask for permission, and ends when it has an answer.
 func (t *scene) delegate() error {
 	task, inner := t.next("toolu"), t.next("toolu")
 	if err := t.answer("", tool(task, "Task", obj{"subagent_type": "Explore", "description": "Look for callers", "prompt": "Look for callers."})); err != nil {
@@ -61,7 +61,7 @@ func (t *scene) empty() error {
 	return t.answer("", text("It is there."))
 }
 
-// unapplied makes a change that its file refuses, and runs a command that is not there.
+// unapplied makes a change that does not match its file, and runs a missing command.
 func (t *scene) unapplied() error {
 	edit, bash := t.next("toolu"), t.next("toolu")
 	if err := t.answer("", tool(edit, "Edit", obj{"file_path": t.dir + "/README.md", "old_string": "no such text", "new_string": "x"}), tool(bash, "Bash", obj{"command": "gofmt -l ."})); err != nil {

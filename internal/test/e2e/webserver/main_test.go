@@ -126,7 +126,7 @@ func furnish(f flags) error {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(f.work, ".git", "HEAD")); err == nil {
-		return nil // a server before this one has made it
+		return nil // an earlier server has created it
 	}
 	for _, name := range []string{"README.md", "main.go", "upload/retry.go", "upload/retry_test.go"} {
 		name = filepath.Join(f.work, name)

@@ -68,7 +68,7 @@ func (t *scene) show(words []string) error {
 		return t.answer("", text("The recordings end here."))
 	}
 	for i, ev := range asks {
-		switch ev := ev.(type) { // ids of different recordings are the same
+		switch ev := ev.(type) { // different recordings use the same ids
 		case *event.PermissionRequest:
 			ev.RequestID, ev.ToolUseID = fmt.Sprintf("recorded-%d", i), ""
 		case *event.QuestionRequest:
@@ -149,7 +149,8 @@ func rootThreads(lines []codexrec.Line) (list []string) {
 // conversation lacks.
 const limitOfRecording = 20 * time.Second
 
-// showACP runs recorded agents below the real client, which acts as the recorded one did.
+// showACP runs recorded agents with the real client, which repeats the actions of the recorded
+// client.
 func (t *scene) showACP(name string, v *variation, out func(...event.Event)) error {
 	list, err := folders(t.corpus.acp, name, "meta.json")
 	if err != nil {
@@ -192,7 +193,7 @@ func (p *acpPlayer) play(ctx context.Context) {
 			SessionID, ModeID, ModelID string
 			Prompt                     []json.RawMessage
 		}
-		_ = json.Unmarshal(l.Params, &params) // what has no such members does nothing here
+		_ = json.Unmarshal(l.Params, &params) // missing members are empty
 		switch l.Method {
 		case "session/new", "session/load", "session/resume", "session/fork":
 			p.open(ctx, l.Run, l.Method, params.SessionID)
@@ -205,10 +206,10 @@ func (p *acpPlayer) play(ctx context.Context) {
 			case <-p.done:
 			case <-ctx.Done():
 			}
-		case "session/cancel": // its prompt is still waited for
+		case "session/cancel": // the end of its prompt is still awaited
 		case "session/set_mode":
 			if m, ok := p.session.(agent.ModeSetter); ok {
-				_ = m.SetMode(ctx, params.ModeID) // refused where the recorded agent refused it
+				_ = m.SetMode(ctx, params.ModeID) // fails if the recorded agent refused it
 			}
 		}
 	}
@@ -218,7 +219,7 @@ func (p *acpPlayer) close() {
 	if p.session == nil {
 		return
 	}
-	_ = p.session.Close() // it has ended
+	_ = p.session.Close() // the session has ended
 	<-p.done
 	p.session = nil
 }

@@ -129,7 +129,7 @@ func (t *scene) result(parent, id string, content, structured any, failed bool) 
 		"message": obj{"role": "user", "content": []any{obj{"type": "tool_result", "tool_use_id": id, "content": content, "is_error": failed}}}})
 }
 
-// ask asks a person like the CLI and returns the answer.
+// ask asks a person as the CLI does, and returns the answer.
 func (t *scene) ask(request obj) (json.RawMessage, error) {
 	// Agents number their requests separately, so two sessions have the same ids.
 	id, ch := "req"+strings.TrimPrefix(t.next("req"), "req_"+t.id[:8]), make(chan json.RawMessage, 1)

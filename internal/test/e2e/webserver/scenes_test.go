@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// small returns the scene with a name that shows one thing, or nil.
+// small returns the scene with a name that demonstrates one feature, or nil.
 func (t *scene) small(name, rest string) func() error {
 	switch name {
 	case "blocked":
@@ -155,7 +155,7 @@ func (t *scene) permission() error {
 	return t.answer("", text("Built."))
 }
 
-// blocked asks to read a file, because it is outside of the directories as the CLI knows them.
+// blocked asks to read a file that the CLI considers outside of its directories.
 func (t *scene) blocked(path string) error {
 	if !strings.HasPrefix(path, "/") {
 		path = t.dir + "/" + path
@@ -172,7 +172,7 @@ func (t *scene) blocked(path string) error {
 	return t.answer("", text("Asked to read."))
 }
 
-// twice ends a turn, and again without content, as the CLI does after a task.
+// twice ends a turn, and then again without content, as the CLI does after a task.
 func (t *scene) twice() error {
 	err := t.answer("", text("Fine."))
 	t.add(obj{"type": "result", "subtype": "success", "uuid": uuid(), "session_id": t.id, "is_error": false, "num_turns": 1, "duration_ms": 100, "duration_api_ms": 5, "result": "Fine."})
@@ -180,7 +180,7 @@ func (t *scene) twice() error {
 	return err
 }
 
-// ponder reports a task and how much is thought, until it is stopped.
+// ponder reports a task and the amount of thinking until it is stopped.
 func (t *scene) ponder() error {
 	t.add(obj{"type": "system", "subtype": "background_tasks_changed", "uuid": uuid(), "session_id": t.id, "tasks": []obj{{"task_id": "b1c2d3e4f", "task_type": "local_bash", "description": "Watch the tide gauge"}}})
 	for _, n := range []int{100, 412} {
@@ -204,7 +204,7 @@ func (t *scene) careful() error {
 	return t.answer("", text("The answer was "+member(a, "behavior")+"."))
 }
 
-// edit asks for a change of a file, at every occurrence or at the only one.
+// edit asks to change a file, at every occurrence or at the only one.
 func (t *scene) edit(all bool) error {
 	id := t.next("toolu")
 	input := obj{"file_path": t.dir + "/site.yaml", "old_string": "theme:\n  name: harbour-dark\n  code: true\nplugins: [theme-switch, search]\n", "new_string": "theme:\n  name: plain\n  accent: sea\n  code: true\nplugins: [search]\n", "replace_all": all}
@@ -223,7 +223,7 @@ func (t *scene) edit(all bool) error {
 	return t.answer("", text("Changed."))
 }
 
-// write asks for a new file of n lines.
+// write asks to create a file of n lines.
 func (t *scene) write(n int) error {
 	id := t.next("toolu")
 	input := obj{"file_path": t.dir + "/docs/long.md", "content": strings.Repeat("line\n", n)}

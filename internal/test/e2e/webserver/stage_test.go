@@ -231,7 +231,7 @@ func (s *actor) turn(in agent.Input) {
 func (s *actor) add(v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // a scene is wrong
+		panic(err) // the scene is invalid
 	}
 	s.addLine(data)
 }

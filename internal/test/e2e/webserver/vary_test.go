@@ -9,25 +9,26 @@ import (
 	"github.com/seed7221b0f9/parley/acp/acptest"
 )
 
-// variation adds what no version knows yet to recorded lines: for each kind that a line has somewhere, a line before it with an unknown
-// kind in its place, texts in unknown tags, and unknown members in every object.
+// variation adds unknown data to recorded lines: for each kind in a line, a preceding line with an
+// unknown kind in its place; texts in unknown tags; and unknown members in every object.
 type variation struct {
 	on    bool
 	seen  map[string]bool
 	count int
 }
 
-// kinds are the members whose values are one of a known set.
+// kinds are the members with values from a fixed set.
 var kinds = []string{"type", "subtype", "kind", "status", "method", "sessionUpdate", "name", "tool_name", "server", "tool", "stop_reason", "stopReason",
 	"terminal_reason", "code", "severity", "mode", "permissionMode", "role", "error", "task_type", "itemType", "phase", "decision", "codexErrorInfo", "priority", "category"}
 
-// strange are kinds that nobody knows, in the forms that protocols use. They take turns.
+// strange are unknown kinds, in the forms that protocols use. They are used in turn.
 var strange = []string{"quantum_leap/v2_thing", "quantumLeapV2", "QUANTUM_LEAP_V2", "mcp__quantum_leap__do/thing", "<quantum_leap>",
 	`{"quantum_leap":{"v":2}}`, "quantum_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"}
 
 const marker = "future_field"
 
-// texts are the members that sentences and results come in. An agent may wrap them in tags for the model.
+// texts are the members that contain sentences and results. An agent may wrap these in tags for the
+// model.
 var texts = []string{"message", "reason", "detail", "details", "output", "stdout", "stderr", "aggregatedOutput", "content", "text", "result"}
 
 // tagged returns a text in unknown tags.
@@ -35,7 +36,7 @@ func tagged(text string) string {
 	return "<quantum_notes>\n" + text + "\n</quantum_notes>\n<quantum_id>0123456789abcdef0123</quantum_id>"
 }
 
-// lines returns a line with the lines that are added before it.
+// lines returns a line, after the lines that are added before it.
 func (v *variation) lines(text string) []string {
 	var whole any
 	if !v.on || decode(text, &whole) != nil {
@@ -47,7 +48,7 @@ func (v *variation) lines(text string) []string {
 	var list []string
 	walk(whole, "", func(path string, o map[string]any, key string) {
 		if slices.Contains(strings.Split(path, "."), "input") || slices.Contains(strings.Split(path, "."), "rawInput") {
-			return // what a model writes
+			return // the output of a model
 		}
 		value, ok := o[key].(string)
 		id, next := path+"."+key+"="+value, strange[v.count%len(strange)]
@@ -75,7 +76,7 @@ func (v *variation) lines(text string) []string {
 	return append(list, encode(whole))
 }
 
-// acp adds lines to those of a recorded agent, and only updates that have no answer.
+// acp adds lines to those of a recorded agent: only updates, which need no response.
 func (v *variation) acp(lines []acptest.Line) (list []acptest.Line) {
 	number := 2_000_000
 	for _, l := range lines {
@@ -108,7 +109,7 @@ func same(a, b map[string]any) bool {
 	return ok
 }
 
-// walk visits every member of every object, in an order that is the same in every run.
+// walk visits every member of every object, in the same order in each run.
 func walk(v any, path string, visit func(path string, o map[string]any, key string)) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -132,7 +133,7 @@ func decode(text string, v any) error {
 func encode(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // it was decoded
+		panic(err) // it was decoded from JSON
 	}
 	return string(data)
 }

@@ -61,7 +61,7 @@ func (t *scene) rework() error {
 	return t.answer("", text("The policy has **two limits** now, and `docs/limits.md` says them."))
 }
 
-// reworking is rework in a turn that goes on until it is stopped.
+// reworking is like rework, in a turn that continues until it is stopped.
 func (t *scene) reworking() error {
 	if err := t.rework(); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (t *scene) more() error {
 	return t.answer("", text("The backoff is written down too."))
 }
 
-// address carries out the comments of a review: it changes the number of attempts.
+// address applies the comments of a review: it changes the number of attempts.
 func (t *scene) address() error {
 	err := t.change("upload/retry.go", func(s string) string { return strings.Replace(s, "Attempts: 6,", "Attempts: 5,", 1) })
 	if err != nil {
