@@ -121,6 +121,7 @@ func (d *driver) files() {
 func (s *played) follow() {
 	defer close(s.done)
 	asked := map[string]bool{}
+	encoder := event.NewEncoder("00000000", 0)
 	for ev, err := range s.Events(context.Background()) {
 		s.mu.Lock()
 		if err != nil {
@@ -129,6 +130,11 @@ func (s *played) follow() {
 			break
 		}
 		s.conv.Apply(ev)
+		lines, err := encoder.Messages(ev)
+		if err != nil {
+			s.d.t.Errorf("the messages of %+v: %v", ev, err)
+		}
+		s.lines = append(s.lines, lines...)
 		switch ev := ev.(type) {
 		case *event.ResultMessage:
 			s.results = append(s.results, ev)

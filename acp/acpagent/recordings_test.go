@@ -19,11 +19,12 @@ import (
 	"github.com/seed7221b0f9/parley/acp/acptest"
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/test/sameids"
 )
 
 // TestRecordings plays recorded agents to this client, which acts like the recorded client. The
 // events must contain everything that the agent sent, permission requests must contain everything
-// that meta.json requires, and each fault must cause an error or a result. PARLEY_ACP_AGENTS_CORPUS
+// that meta.json requires, and each fault must cause an error or a result. A restarted agent may use its ids again. PARLEY_ACP_AGENTS_CORPUS
 // names another folder of recordings.
 func TestRecordings(t *testing.T) {
 	dir := os.Getenv("PARLEY_ACP_AGENTS_CORPUS")
@@ -92,6 +93,7 @@ type played struct {
 	mu       sync.Mutex
 	changed  chan struct{}
 	conv     event.Conversation
+	lines    []json.RawMessage // the messages of all events
 	results  []*event.ResultMessage
 	requests []*event.PermissionRequest
 	latest   map[string]*event.PermissionRequest // by request id
@@ -489,6 +491,7 @@ func (d *driver) close() {
 	<-s.done
 	s.permits.Wait()
 	s.checkAll()
+	sameids.Check(d.t, s.lines)
 }
 
 // settled waits until the events include everything that was played, such as a title at the end.

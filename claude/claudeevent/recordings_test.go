@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/test/nodefold"
+	"github.com/seed7221b0f9/parley/internal/test/sameids"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // TestRecordings sends every recording through the events, their JSON and both folds.
@@ -145,4 +147,19 @@ func diffJSON(t *testing.T, want, got string) string {
 		t.Fatal(err)
 	}
 	return cmp.Diff(w, g)
+}
+
+// TestRecordings_sameIDs restarts every recorded agent with the same ids.
+func TestRecordings_sameIDs(t *testing.T) {
+	short.SkipQuick(t, "folds every recording")
+	dir := corpus()
+	for _, name := range scenarios(t, dir) {
+		t.Run(name, func(t *testing.T) {
+			var steps []step
+			for _, file := range stdoutFiles(t, filepath.Join(dir, name)) {
+				steps = append(steps, dialogue(t, filepath.Dir(file))...)
+			}
+			sameids.Check(t, convert(t, steps).lines)
+		})
+	}
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 	"github.com/seed7221b0f9/parley/internal/test/codexrec"
 	"github.com/seed7221b0f9/parley/internal/test/nodefold"
+	"github.com/seed7221b0f9/parley/internal/test/sameids"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // run is one thread of a recording with its events, messages and folds.
@@ -116,6 +118,19 @@ func TestRecordings(t *testing.T) {
 						t.Errorf("%s: the folds differ %s (-Go +TypeScript):\n%s", n, got.Error, diffJSON(t, want, got.State))
 					}
 				}
+			}
+		})
+	}
+}
+
+// TestRecordings_sameIDs restarts every recorded agent with the same ids.
+func TestRecordings_sameIDs(t *testing.T) {
+	short.SkipQuick(t, "folds every recording")
+	for _, r := range codexrec.All(t) {
+		t.Run(r.Title(), func(t *testing.T) {
+			lines := r.Lines(t)
+			for _, id := range roots(t, lines) {
+				sameids.Check(t, convert(t, lines, id).lines)
 			}
 		})
 	}
