@@ -37,7 +37,7 @@ func newHeads() *heads {
 	return &heads{logs: map[string]*headChain{}, states: map[string]*headState{}}
 }
 
-// partCounter detects the records with all their parts.
+// partCounter counts the consecutive parts of one record to detect when the record is complete.
 type partCounter struct {
 	head header
 	next uint64

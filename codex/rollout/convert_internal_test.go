@@ -61,7 +61,7 @@ func TestConvertItem(t *testing.T) {
 	}
 }
 
-// TestConvertError checks the message and the class of an error, whose names a file writes in another form.
+// TestConvertError checks that convertError keeps the message and converts the class, which a file names in snake case.
 func TestConvertError(t *testing.T) {
 	for file, want := range map[item.JSON]string{
 		`{"message":"m"}`:                                           `null`,
