@@ -198,17 +198,22 @@ func memberText(raw json.RawMessage, name string) string {
 // officialResult returns the result of the official SDK's method for the CLI's answer to
 // a request: mostly the answer itself.
 func officialResult(request, answer json.RawMessage) json.RawMessage {
-	var req struct {
-		Subtype string `json:"subtype"`
-	}
-	_ = json.Unmarshal(request, &req) // it was sent
 	var members map[string]json.RawMessage
 	_ = json.Unmarshal(answer, &members) // an answer may have no body
-	switch req.Subtype {
+	switch requestSubtype(request) {
 	case "mcp_status":
 		return members["mcpServers"]
 	case "background_tasks":
 		return json.RawMessage(fmt.Sprint(string(members["backgrounded"]) != "false"))
 	}
 	return answer
+}
+
+// requestSubtype returns the subtype of a request, "" if it has none.
+func requestSubtype(request json.RawMessage) string {
+	var r struct {
+		Subtype string `json:"subtype"`
+	}
+	_ = json.Unmarshal(request, &r) // a step that is no request has an empty one
+	return r.Subtype
 }

@@ -111,6 +111,8 @@ type callRunner struct {
 	started sync.Once
 	noMore  chan struct{} // the input has ended
 	endOnce sync.Once
+	task    chan struct{} // the CLI has started a task
+	tasked  sync.Once
 
 	answers    *callAnswers
 	client     *claude.Client
@@ -134,7 +136,7 @@ type stepMoment struct {
 
 func newCallRunner(c *recordedCall, ctx context.Context, cancel context.CancelCauseFunc) *callRunner {
 	r := &callRunner{call: c, run: &callRun{Via: c.Via()}, ctx: ctx, cancel: cancel, over: make(chan struct{}),
-		noMore: make(chan struct{}), seen: make([]int, len(c.Steps)), outcomes: map[int]callOutcome{}}
+		task: make(chan struct{}), noMore: make(chan struct{}), seen: make([]int, len(c.Steps)), outcomes: map[int]callOutcome{}}
 	for range c.Steps {
 		r.moments = append(r.moments, &stepMoment{come: make(chan struct{}), begun: make(chan struct{}), done: make(chan struct{})})
 	}
@@ -182,7 +184,7 @@ func (r *callRunner) step(i int) {
 		}
 		close(m.done)
 	}()
-	if !r.come(i) || !deadline.Pause(r.ctx, s.When.DelayMS) {
+	if !r.come(i) || !deadline.Pause(r.ctx, s.When.DelayMS) || !r.awaitTask(s) {
 		if s.Do == "control" {
 			r.outcome(i, nil, errNeverHappened)
 		}
@@ -196,6 +198,20 @@ func (r *callRunner) step(i int) {
 	}
 	r.do(i)
 	m.did = true
+}
+
+// awaitTask waits for a task before a step that moves running tasks to the background after a pause: on a busy machine the
+// CLI starts it later than in the recording.
+func (r *callRunner) awaitTask(s recordedStep) bool {
+	if s.When.DelayMS == 0 || requestSubtype(s.Request) != "background_tasks" {
+		return true
+	}
+	select {
+	case <-r.task:
+		return true
+	case <-r.over:
+		return false
+	}
 }
 
 // come waits for the moment of a step. It returns false if the moment can no longer come.
@@ -361,6 +377,9 @@ func (r *callRunner) consume(messages iter.Seq2[message.Message, error]) {
 // message fires the events of a message. It returns true if the consumer should stop.
 func (r *callRunner) message(m message.Message) (leave bool) {
 	typ, event := messageTypes(m)
+	if _, ok := m.(*message.TaskStarted); ok {
+		r.tasked.Do(func() { close(r.task) })
+	}
 	for i, s := range r.call.Steps {
 		w := s.When
 		if w.Event != "message" || w.Type != typ && w.Type != message.Kind(m) || w.EventType != "" && w.EventType != event {
