@@ -240,8 +240,8 @@ func TestLive_commandForSession(t *testing.T) {
 		th := w.thread(nil)
 		w.run(th, "Run it")
 		r := w.run(th, "Run it again")
-		if n := len(w.asked()); n != 1 || len(items[*item.CommandExecution](r.Items)) != 1 {
-			t.Errorf("asked %d times", n)
+		if n, ran := len(w.asked()), items[*item.CommandExecution](r.Items); n != 1 || len(ran) != 1 {
+			t.Errorf("asked %d times; the second turn has the commands %+v and the text %q, want one of each", n, ran, r.Text)
 		}
 	})
 }

@@ -149,7 +149,7 @@ func (p *hostedPuppet) Batches(ctx context.Context) iter.Seq2[agent.Batch, error
 					open = append(open, ev)
 				}
 			}
-			if !yield(b, nil) || l.Number == p.last && !yield(agent.Batch{Events: open}, nil) {
+			if !yield(b, nil) || l.Number == p.last && !yield(agent.Batch{Events: slices.Clone(open)}, nil) {
 				return
 			}
 		}
