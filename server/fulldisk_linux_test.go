@@ -1,12 +1,15 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/internal/test/smalldisk"
@@ -125,4 +128,76 @@ func TestFullDisk(t *testing.T) {
 			d.callAll(d.scene(), "with room again")
 		})
 	}
+}
+
+// TestRevoked_fullDisk ends tokens on a full disk in every way: they end at once, and the next server, on the full disk, refuses them.
+func TestRevoked_fullDisk(t *testing.T) {
+	d := newFullDisk(t, -1)
+	tokens := d.server.tokens
+	values, held := map[string]string{}, map[string]context.Context{}
+	create := func(name, port string, tk token) token {
+		tk.Port = port
+		tk, value, err := tokens.create(tk, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == "logged out" {
+			if value, _, err = tokens.exchange(value, port); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p, err := tokens.check(value, port)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, release := tokens.hold(t.Context(), p)
+		t.Cleanup(release)
+		values[name], held[name] = value, ctx
+		return tk
+	}
+	shown := d.connect()
+	revoked := create("revoked", "", token{Role: "operator"})
+	create("logged out", "", token{Role: "operator"})
+	link := create("a link", "", token{Role: "viewer", Session: shown})
+	create("printed", "7717", token{Role: "admin"})
+	create("kept", "", token{Role: "viewer"})
+
+	free := d.fill()
+	d.call("tokens.revoke", api.TokensRevokeParams{ID: revoked.ID}, nil)
+	d.call("share.revoke", api.ShareRevokeParams{ID: link.ID}, nil)
+	out := d.request(func(r *http.Request) {
+		r.Method, r.URL.Path = http.MethodPost, "/v1/logout"
+		r.Header.Del("Authorization")
+		r.Header.Set("Origin", d.url)
+		r.AddCookie(&http.Cookie{Name: d.server.filter.cookie, Value: values["logged out"]})
+	})
+	if code, _, body := d.do(out); code != http.StatusOK {
+		t.Errorf("the logout has the status %d, want 200: %s", code, body)
+	}
+	if err := d.server.EndPrinted(); err != nil {
+		t.Errorf("the printed token is not revoked: %v", err)
+	}
+	check := func(when string) {
+		t.Helper()
+		for name, value := range values {
+			port := ""
+			if name == "printed" {
+				port = "7717"
+			}
+			if _, err := d.server.tokens.check(value, port); (err == nil) != (name == "kept") {
+				t.Errorf("%s: %s: the token is checked with %v; want %v, except for the one that is kept", when, name, err, errToken)
+			}
+		}
+	}
+	check("at once")
+	for name, ctx := range held {
+		if (ctx.Err() == nil) != (name == "kept") {
+			t.Errorf("%s: the connection has ended with %v; want an end, except for the one that is kept", name, context.Cause(ctx))
+		}
+	}
+	d.restart()
+	check("after a restart on a full disk")
+	free()
+	d.restart()
+	check("with room again")
 }

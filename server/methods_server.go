@@ -90,10 +90,10 @@ func (s *Server) PrintedToken(addr net.Addr) (string, error) {
 }
 
 // EndPrinted revokes the printed tokens of the data directory and the cookies created from them. After an error, for instance
-// on a full disk, they are valid again in the next server.
+// of the disk, they are valid again in the next server.
 func (s *Server) EndPrinted() error {
 	if err := s.tokens.endPrinted(); err != nil {
-		return fmt.Errorf("server: the printed token cannot be revoked, and is valid again when a server starts on this data: %w", err)
+		return fmt.Errorf("server: the printed token: %w", err)
 	}
 	return nil
 }

@@ -323,15 +323,13 @@ func deleteSession(s *Server, ctx context.Context, _ *caller, p api.SessionDelet
 	if err != nil {
 		return api.Empty{}, err
 	}
-	if err := s.tokens.forget(p.SessionID); err != nil {
-		return api.Empty{}, err
-	}
+	err = s.tokens.forget(p.SessionID)
 	s.forgetPreviews(p.SessionID)
 	s.webhooks.outbox.forget(p.SessionID)
 	if dir != "" {
 		s.forgetChanges(ctx, machine, dir, p.SessionID)
 	}
-	return api.Empty{}, s.removeUploads(ctx, p.SessionID)
+	return api.Empty{}, errors.Join(err, s.removeUploads(ctx, p.SessionID))
 }
 
 // fork creates a session from the beginning of another one.

@@ -245,9 +245,10 @@ func (s *Server) Close() error {
 	s.unlink()
 	s.wg.Wait()
 	s.tokens.endBegun()
+	err := s.tokens.close()
 	s.closeKeyProxy()
 	s.closeWorkspaces.Do(func() { _ = s.workspaces.Close() }) // only releases a lock
-	return s.commands.Close()
+	return errors.Join(err, s.commands.Close())
 }
 
 // Drain stops the server gracefully: new work is rejected with the reason draining, running turns

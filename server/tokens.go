@@ -73,6 +73,8 @@ type tokens struct {
 	mu    sync.Mutex
 	all   []token
 	place map[string]int // index in all, by id
+	// ending are tokens that have ended, but are still stored because a change failed.
+	ending []token
 	// start is the token created at the start of the server. It is not on disk.
 	start  token
 	held   map[*holding]struct{}
@@ -260,41 +262,9 @@ func (t *tokens) save(all []token) error {
 	if err := saveState(t.path, data); err != nil {
 		return err
 	}
+	t.ending = nil
 	t.set(all)
 	return nil
-}
-
-// revoke ends a token and its cookies.
-func (t *tokens) revoke(id string) error {
-	n, err := t.remove(func(old token) bool { return old.ID == id || old.Parent == id })
-	if err == nil && n == 0 {
-		return session.Conflict("there is no token %q", id)
-	}
-	return err
-}
-
-// forget ends the links to a session and the tokens of its agent.
-func (t *tokens) forget(session string) error {
-	_, err := t.remove(func(old token) bool { return old.Session == session || old.AgentOf == session })
-	return err
-}
-
-// remove ends tokens and returns their number.
-func (t *tokens) remove(end func(token) bool) (int, error) {
-	t.changing.Lock()
-	t.mu.Lock()
-	kept := slices.DeleteFunc(slices.Clone(t.all), end)
-	n := len(t.all) - len(kept)
-	var err error
-	if n > 0 {
-		err = t.save(kept)
-	}
-	t.mu.Unlock()
-	t.changing.Unlock()
-	if n > 0 {
-		t.ended()
-	}
-	return n, err
 }
 
 // list returns the valid tokens, without cookies and printed ones.

@@ -154,9 +154,3 @@ func (t *tokens) print(port string) (string, error) {
 	}
 	return value, err
 }
-
-// endPrinted ends the printed tokens and their cookies.
-func (t *tokens) endPrinted() error {
-	_, err := t.remove(func(old token) bool { return old.Port != "" && old.Node == t.shared.self() })
-	return err
-}

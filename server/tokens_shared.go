@@ -115,6 +115,16 @@ func (t *tokens) share(all []token) error {
 	return nil
 }
 
+// shareEnd removes the tokens in ending from the cluster. The caller holds changing and mu; mu is released during the calls.
+func (t *tokens) shareEnd() error {
+	for _, tk := range t.ending {
+		t.shared.gone[tk.ID] = true
+	}
+	t.mu.Unlock()
+	defer t.mu.Lock()
+	return t.shared.change(t.ending, nil)
+}
+
 // shareStart shares the token of this process, so that other servers accept its calls. The caller holds changing and mu.
 func (t *tokens) shareStart() {
 	tk := t.start
