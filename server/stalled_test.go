@@ -31,7 +31,12 @@ type stalls struct {
 
 func newStalls(t *testing.T, timeout time.Duration) *stalls {
 	t.Helper()
-	s := &stalls{harness: newHarness(t, func(o *Options) { o.WriteTimeout = timeout }), ended: make(chan string, 1000)}
+	s := &stalls{harness: newHarness(t), ended: make(chan string, 1000)}
+	s.session = s.connect()
+	s.query(s.session, "say "+random.Hex(1<<20)) // random, so that compression at most halves it
+	eventually(t, "the end of the turn", func() bool { x := s.summary(s.session); return x.Turns == 1 && x.State == "idle" })
+	s.opts.WriteTimeout = timeout // only now, because on a busy machine any response may take that long
+	s.restart()
 	s.Server = httptest.NewUnstartedServer(s.server.Handler())
 	s.Config.ConnState = func(c net.Conn, state http.ConnState) {
 		if state == http.StateClosed || state == http.StateHijacked {
@@ -44,9 +49,6 @@ func newStalls(t *testing.T, timeout time.Duration) *stalls {
 	}
 	s.Start()
 	t.Cleanup(s.Close)
-	s.session = s.connect()
-	s.query(s.session, "say "+random.Hex(1<<20)) // random, so that compression at most halves it
-	eventually(t, "the end of the turn", func() bool { x := s.summary(s.session); return x.Turns == 1 && x.State == "idle" })
 	return s
 }
 
@@ -100,7 +102,7 @@ func (s *stalls) requests() (plain, streams map[string]string) {
 // deadline, for each kind of response.
 func TestResponse_stalled(t *testing.T) {
 	short.SkipQuick(t, "sends large responses")
-	s := newStalls(t, 200*time.Millisecond)
+	s := newStalls(t, 500*time.Millisecond)
 	plain, streams := s.requests()
 	for _, all := range []map[string]string{plain, streams} {
 		for line, body := range all {
