@@ -34,7 +34,8 @@ type hostWorld struct {
 	server    *exec.Cmd
 	client    *client.Client
 	session   string
-	proxied   bool // its agents use the key proxy
+	proxied   bool   // its agents use the key proxy
+	key       string // of the key proxy, or ""
 }
 
 func newHostWorld(t *testing.T, script claudetest.Script) *hostWorld {
@@ -102,9 +103,12 @@ func (w *hostWorld) stopHost() {
 
 func (w *hostWorld) serve() { w.server, w.client = serveProcess(w.t, w.env, w.args) }
 
-// end ends the server with a signal.
+// end ends the server with a signal. Before that no file and no process may have its key.
 func (w *hostWorld) end(s syscall.Signal) {
 	w.t.Helper()
+	if w.key != "" {
+		checkNoCopies(w.t, w.data, w.key)
+	}
 	if err := w.server.Process.Signal(s); err != nil {
 		w.t.Fatal(err)
 	}

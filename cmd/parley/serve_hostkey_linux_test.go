@@ -81,12 +81,12 @@ func (w *hostWorld) access(pid int) func() int {
 	}
 }
 
-// newKeyHostWorld is like newHostWorld for a server with a key. At the end of the test it searches
-// for copies of the key.
+// newKeyHostWorld is like newHostWorld for a server with a key. Before each end of the server and at the end of the test
+// it searches for copies of the key.
 func newKeyHostWorld(t *testing.T, key string, script claudetest.Script, args ...string) *hostWorld {
 	fake := claudetest.StartFakeAPI(t, script)
 	w := newHostWorldOn(t, fake, append(args, "--api-key-file", keyFile(t, key), "--api-upstream", fake.URL())...)
-	w.proxied = true
+	w.proxied, w.key = true, key
 	t.Cleanup(func() { checkNoCopies(t, w.data, key) })
 	return w
 }
