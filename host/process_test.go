@@ -265,6 +265,49 @@ func TestReadSpool_files(t *testing.T) {
 	}
 }
 
+// Files of the host have the mode 0600 and folders 0700. None has an argument or a variable of an agent.
+func TestStored(t *testing.T) {
+	short.Skip(t, "processes")
+	dir := t.TempDir()
+	startHost(t, dir)
+	cmd := shell(": an-argument; echo hello; read line; echo $line; read line")
+	cmd.Env = append(cmd.Env, "VARIABLE=of-the-environment")
+	p := spawnAgent(t, connect(t, dir), cmd, AgentOptions{})
+	wantNext(t, p, "output hello\n")
+	_, err := p.Write(within(t), "a", []byte("to the agent\n"))
+	must(t, err)
+	wantNext(t, p, "input a to the agent\n")
+	wantNext(t, p, "output to the agent\n")
+	lines := false
+	must(t, filepath.WalkDir(filepath.Join(dir, folder), func(path string, e fs.DirEntry, err error) error {
+		must(t, err)
+		info, err := e.Info()
+		must(t, err)
+		want := fs.FileMode(0o600)
+		if e.IsDir() {
+			want = 0o700
+		}
+		if info.Mode().Perm() != want {
+			t.Errorf("%s has the mode %v, want %v", path, info.Mode(), want)
+		}
+		if !e.Type().IsRegular() {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		must(t, err)
+		lines = lines || bytes.Contains(text, []byte("to the agent"))
+		for _, kept := range []string{"an-argument", "of-the-environment"} {
+			if bytes.Contains(text, []byte(kept)) {
+				t.Errorf("%s has %q of the agent's start", path, kept)
+			}
+		}
+		return nil
+	}))
+	if !lines {
+		t.Error("no file has the lines of the agent")
+	}
+}
+
 // Files in arguments outlive the owner's copies, and are removed with the agent.
 func TestFiles(t *testing.T) {
 	short.Skip(t, "processes")

@@ -97,8 +97,11 @@ func TestSecrets(t *testing.T) {
 		h.call(method, api.SessionRef{SessionID: id}, &all)
 		lists = append(lists, string(all))
 	}
+	var export json.RawMessage
+	h.call("history.export", api.HistoryExportParams{Session: h.info(id).AgentID, Format: "markdown"}, &export)
+	lists = append(lists, string(export))
 	if strings.Contains(strings.Join(lists, ""), password) || strings.Contains(h.logs.String(), password) {
-		t.Error("a list or the server's log has the password")
+		t.Error("a list, an export or the server's log has the password")
 	}
 	want := filepath.Join(h.opts.Dir, secretDir, id)
 	if got := filesWith(t, h.dir, password); len(got) != 1 || got[0] != want {

@@ -3,6 +3,8 @@ package workspace
 import (
 	"errors"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,7 +21,7 @@ var evil = map[string]string{
 	"core.fsmonitor": "PROG; false", "diff.external": "PROG", "diff.e=v.il.command": "PROG; true", "diff.e=v.il.textconv": "PROG; cat",
 	"merge.e=v.il.driver": "PROG", "credential.helper": "!PROG", "core.sshCommand": "PROG", "core.askPass": "PROG", "core.pager": "PROG", "core.editor": "PROG", "sequence.editor": "PROG",
 	"gpg.program": "PROG", "gpg.ssh.program": "PROG", "trailer.sign.command": "PROG", "trailer.Parley-Session.command": "PROG", "core.gitProxy": "PROG",
-	"status.submoduleSummary": "true", "log.showSignature": "true", "commit.verbose": "true", "submodule.recurse": "true",
+	"status.submoduleSummary": "true", "core.alternateRefsCommand": "PROG", "remote.origin.receivepack": "PROG; git-receive-pack", "remote.origin.uploadpack": "PROG; git-upload-pack", "uploadpack.packObjectsHook": "PROG", "gc.recentObjectsHook": "PROG", "log.showSignature": "true", "commit.verbose": "true", "submodule.recurse": "true",
 }
 
 // plant adds a program to a repository in every way that git supports, in a settings file, and adds hooks.
@@ -211,6 +213,94 @@ func TestPrograms(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestPrograms_signer checks that a commit is signed by the signer of the user and not by that of the repository, unless it is trusted.
+func TestPrograms_signer(t *testing.T) {
+	w := newWorld(t)
+	signer := func(name string) string {
+		w.write(name, "#!/bin/sh\ncat >/dev/null\nprintf '\\n[GNUPG:] SIG_CREATED x\\n' >&2\nprintf -- '-----BEGIN PGP SIGNATURE-----\\n\\n"+name+"\\n-----END PGP SIGNATURE-----\\n'\n")
+		path := filepath.Join(w.dir, name)
+		if err := os.Chmod(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	w.gitIn(w.dir, "config", "--global", "gpg.program", signer("ours"))
+	w.git("config", "gpg.program", signer("theirs"))
+	w.git("config", "commit.gpgSign", "true")
+	tree, err := w.Tree(w.ctx(), w.repo, "s-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for trusted, want := range map[bool]string{false: "ours", true: "theirs"} {
+		w.trusted.Store(trusted)
+		w.put(tree, "a.txt", want+"\n")
+		if _, err := tree.Commit(w.ctx(), CommitOptions{Message: "m", Files: []string{"a.txt"}}); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.git("cat-file", "commit", "HEAD"); !strings.Contains(got, "\n "+want+"\n") {
+			t.Errorf("trusted %v: the commit is not signed by %s:\n%s", trusted, want, got)
+		}
+	}
+}
+
+// TestPrograms_merge merges two changes of one file whose merge driver the repository names: git does not run it, unless it is trusted.
+func TestPrograms_merge(t *testing.T) {
+	w := newWorld(t)
+	w.write("repo/.gitattributes", "*.mrg merge=e=v.il\n")
+	w.write("repo/m.mrg", lines(20))
+	w.git("add", ".")
+	w.git("commit", "-qm", "two")
+	_, tree := w.create(CreateOptions{})
+	w.put(tree, "m.mrg", "first\n"+lines(20))
+	if _, err := tree.Commit(w.ctx(), CommitOptions{Message: "m", Files: []string{"m.mrg"}}); err != nil {
+		t.Fatal(err)
+	}
+	w.write("repo/m.mrg", lines(20)+"last\n")
+	w.git("commit", "-qam", "three")
+	w.plant(".git/config", filepath.Join(w.repo, ".git/hooks"))
+	w.ran()
+	for _, trusted := range []bool{false, true} {
+		w.trusted.Store(trusted)
+		_, err := tree.Merge(w.ctx())
+		_, conflict := errors.AsType[*ConflictError](err)
+		if ran := w.ran(); slices.Contains(ran, "merge.e=v.il.driver") != trusted || !trusted && (len(ran) > 0 || !conflict) {
+			t.Errorf("trusted %v: git ran %q, and the merge ended with %v; want the driver: %v", trusted, ran, err, trusted)
+		}
+	}
+}
+
+// TestPrograms_push pushes to a server that requires a password: git asks the credential helper of the user, and neither the helper nor
+// the askpass program of the repository.
+func TestPrograms_push(t *testing.T) {
+	w := newWorld(t)
+	server := httptest.NewTLSServer(http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) {
+		out.Header().Set("WWW-Authenticate", `Basic realm="x"`)
+		out.WriteHeader(http.StatusUnauthorized)
+	}))
+	defer server.Close()
+	w.plant(".git/config", filepath.Join(w.repo, ".git/hooks"))
+	w.git("config", "remote.origin.url", server.URL+"/r.git")
+	w.gitIn(w.dir, "config", "--global", "http.sslVerify", "false")
+	ws, err := w.Create(w.ctx(), CreateOptions{Repo: w.repo})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := w.Tree(w.ctx(), ws.Path, "s-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.put(tree, "a.txt", "x\n")
+	if _, err := tree.Commit(w.ctx(), CommitOptions{Message: "m", Files: []string{"a.txt"}}); err != nil {
+		t.Fatal(err)
+	}
+	w.gitIn(w.dir, "config", "--global", "credential.helper", "!"+filepath.Join(w.dir, "prog")+" own")
+	w.ran()
+	_, err = tree.Push(w.ctx(), server.URL+"/r.git")
+	if ran := w.ran(); err == nil || !slices.Equal(ran, []string{"own"}) {
+		t.Errorf("git ran %q, and the push ended with %v; want the helper of the user alone, and an error", ran, err)
 	}
 }
 

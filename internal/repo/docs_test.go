@@ -235,6 +235,33 @@ func TestOperations(t *testing.T) {
 	}
 }
 
+var (
+	testName  = regexp.MustCompile(`\bTest[A-Z]\w*`)
+	testDecl  = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	codeFence = regexp.MustCompile("(?ms)^```.*?^```")
+)
+
+// Every test that a document names, outside of code, exists.
+func TestNamedTests(t *testing.T) {
+	declared := map[string]bool{}
+	for _, name := range sourceFiles(t, hasExt(".go")) {
+		for _, m := range testDecl.FindAllSubmatch(readFile(t, name), -1) {
+			declared[string(m[1])] = true
+		}
+	}
+	found := 0
+	for _, name := range sourceFiles(t, hasExt(".md")) {
+		for _, test := range testName.FindAllString(codeFence.ReplaceAllString(string(readFile(t, name)), ""), -1) {
+			if found++; !declared[test] {
+				t.Errorf("%s names %s, which does not exist", name, test)
+			}
+		}
+	}
+	if found < 300 {
+		t.Errorf("only %d tests were looked for", found)
+	}
+}
+
 // hasTest reports whether a file declares a test with this name.
 func hasTest(t *testing.T, file, name string) bool {
 	t.Helper()

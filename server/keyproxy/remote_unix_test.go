@@ -321,3 +321,36 @@ func TestRemote_allow(t *testing.T) {
 		t.Error("an invalid host is accepted, want an error")
 	}
 }
+
+// TestRemote_upstream: a key is sent only to the upstream that came with it. An upstream without a key changes nothing.
+func TestRemote_upstream(t *testing.T) {
+	w := newRemoteWorld(t)
+	others := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		io.WriteString(out, "other "+r.Header.Get("X-Api-Key"))
+	}))
+	defer others.Close()
+	first := w.open("key-1")
+	token, _ := w.grant(first, "s")
+	conn, err := usersocket.Dial(t.Context(), w.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, `{"open":true,"upstream":"`+others.URL+`"}`+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Read(make([]byte, 1)); err != nil { // it has answered
+		t.Fatal(err)
+	}
+	if got := w.key(first.URL(), token); got != "key-1" {
+		t.Errorf("after a message with another upstream and no key the first API got %q, want key-1", got)
+	}
+	second, err := keyproxy.OpenRemote(t.Context(), keyproxy.RemoteOptions{Path: w.path, Key: "key-2", Upstream: others.URL, Start: w.start})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	if got := w.key(first.URL(), token); got != "other key-2" {
+		t.Errorf("with another key and upstream the API got %q, want other key-2", got)
+	}
+}
