@@ -114,7 +114,7 @@ func (t *processTransport) adopt(ctx context.Context, p spawn.LineProcess) (*lin
 // past records that a line was read. After the last line of an earlier process, it asks open requests again.
 func (r *reader) past(number uint64) {
 	if r.until > 0 && number >= r.until {
-		r.tap(entry{number: r.until}, inputLine) // of either direction
+		r.tap(entry{mark: markOf(r.until, inputLine)}, inputLine) // of either direction
 		r.until = 0
 		r.requireHandshake()
 		r.s.mux.Release()
@@ -134,10 +134,10 @@ func (r *reader) requireHandshake() {
 
 // tap passes a line that is not a message to the receivers of all lines.
 func (r *reader) tap(e entry, kind lineKind) {
-	if e.number == 0 {
+	if e.mark == 0 {
 		return
 	}
-	e.kind = kind
+	e.mark = markOf(e.mark.number(), kind)
 	if turns := r.s.turns(); turns != nil {
 		turns.tap(e)
 	}
@@ -229,8 +229,8 @@ func (c *Client) Lines(ctx context.Context) iter.Seq2[Line, error] {
 }
 
 func (e entry) line() Line {
-	l := Line{Number: e.number, Input: e.kind == inputLine, Text: e.text}
-	if e.kind == messageLine {
+	l := Line{Number: e.mark.number(), Input: e.mark.kind() == inputLine, Text: e.text}
+	if e.mark.kind() == messageLine {
 		l.Message = e.message()
 	}
 	return l

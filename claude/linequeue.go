@@ -11,11 +11,19 @@ import (
 
 // entry is a line on its way to a consumer, which decodes it.
 type entry struct {
-	text   string
-	msg    message.Message // set when the line has been decoded already
-	number uint64          // the host's number of the line, or 0
-	kind   lineKind
+	text string
+	msg  message.Message // set when the line has been decoded already
+	mark lineMark
 }
+
+// lineMark is the host's number of a line, or 0, and the line's kind. It is one word, because queues copy entries.
+type lineMark uint64
+
+func markOf(number uint64, kind lineKind) lineMark { return lineMark(number<<2 | uint64(kind)) }
+
+func (m lineMark) number() uint64 { return uint64(m >> 2) }
+
+func (m lineMark) kind() lineKind { return lineKind(m & 3) }
 
 // lineKind is the kind of a line.
 type lineKind byte

@@ -60,8 +60,8 @@ func (r *reader) line(l ndjson.Line) error {
 	if !ok {
 		return r.dispatch(l, entry{text: l.Text})
 	}
-	e := entry{text: l.Text, number: c.last.Number}
-	defer r.past(e.number)
+	e := entry{text: l.Text, mark: markOf(c.last.Number, messageLine)}
+	defer r.past(c.last.Number)
 	if c.last.Input {
 		r.wrote(e)
 		return nil
