@@ -275,12 +275,12 @@ func TestRateLimit_waits(t *testing.T) {
 }
 
 // TestBudget_reserved checks that a prompt waits, with a notice, while a turn of another session may
-// use the rest of a shared budget, and that it is sent when that turn ends in any way.
+// use the rest of a shared budget, and that it is sent when that turn ends in any way, or the budget is raised or removed.
 func TestBudget_reserved(t *testing.T) {
-	for _, end := range []string{"session.interrupt", "session.disconnect", "killed"} {
+	for _, end := range []string{"session.interrupt", "session.disconnect", "killed", "budget.set", "budget.remove"} {
 		t.Run(end, func(t *testing.T) {
 			h := newHarness(t)
-			h.setBudget(api.Budget{Scope: budget.ScopeServer, LimitTokens: new(int64(1000)), Action: budget.ActionRefuse})
+			b := h.setBudget(api.Budget{Scope: budget.ScopeServer, LimitTokens: new(int64(1000)), Action: budget.ActionRefuse})
 			first, second := h.connect(), h.connect()
 			h.query(first, "wait")
 			h.watch(first).awaitAnswer("I wait.")
@@ -290,9 +290,15 @@ func TestBudget_reserved(t *testing.T) {
 			if q := h.queue(second); len(q) != 1 || q[0].Status != "" {
 				t.Errorf("the queue is %+v", q)
 			}
-			if end == "killed" {
+			switch end {
+			case "killed":
 				h.provider.Session(h.info(first).AgentID).Kill()
-			} else {
+			case "budget.set":
+				b.LimitTokens = new(int64(1 << 40))
+				h.setBudget(b)
+			case "budget.remove":
+				h.call(end, api.BudgetRef{ID: b.ID}, nil)
+			default:
 				h.call(end, api.SessionRef{SessionID: first}, nil)
 			}
 			w.awaitAnswer("second")

@@ -70,5 +70,9 @@ func budgetRemove(s *Server, ctx context.Context, _ *caller, p api.BudgetRef) (a
 	if _, ok := s.accounts.limit(p.ID); !ok {
 		return api.Empty{}, session.Conflict("there is no budget %q", p.ID)
 	}
-	return api.Empty{}, s.accounts.change(ctx, budget.Row{Time: s.accounts.now(), Removed: p.ID})
+	if err := s.accounts.change(ctx, budget.Row{Time: s.accounts.now(), Removed: p.ID}); err != nil {
+		return api.Empty{}, err
+	}
+	s.sessions.CheckBudgets()
+	return api.Empty{}, nil
 }
