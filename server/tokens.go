@@ -253,7 +253,11 @@ func (t *tokens) add(tk token) (ended bool, err error) {
 // releases mu meanwhile. The caller holds changing and mu.
 func (t *tokens) save(all []token) error {
 	if t.shared != nil {
-		return t.share(all)
+		err := t.share(all)
+		if err == nil {
+			t.shareRest()
+		}
+		return err
 	}
 	data, err := json.Marshal(all)
 	if err != nil {

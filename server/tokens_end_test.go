@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,47 +85,68 @@ func TestTokens_endNotStored(t *testing.T) {
 	}
 }
 
-// TestTokens_endNotShared ends a token while the cluster cannot be reached: it ends on this server, and the next call ends it on the others.
+// TestTokens_endNotShared ends a token while the cluster cannot be reached: it ends on this server, and the next change ends it on the others.
 func TestTokens_endNotShared(t *testing.T) {
 	url := natstest.URL(natstest.Server(t, &natsserver.Options{SyncAlways: true}))
-	reached := sharedBucket(t, openCluster(t, url))
-	cut, err := eventlog.Open(t.Context(), &eventlog.Options{URL: url})
+	reached, unreached := sharedBucket(t, openCluster(t, url)), lostBucket(t, url)
+	for name, later := range map[string]func(all *tokens, id string) error{
+		"revoked again": func(all *tokens, id string) error { return all.revoke(id) },
+		"another token": func(all *tokens, _ string) error { _, _, err := all.create(token{Role: "viewer"}, 0); return err },
+		"a cookie": func(all *tokens, _ string) error {
+			_, value, err := all.create(token{Role: "viewer"}, 0)
+			if err == nil {
+				_, _, err = all.exchange(value, "")
+			}
+			return err
+		},
+		"the end": func(all *tokens, _ string) error { return all.close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := newTokens("")
+			all.shared = &sharedTokens{bucket: reached, node: "test", logger: slog.New(slog.DiscardHandler), gone: map[string]bool{}}
+			tk, value, err := all.create(token{Role: "operator"}, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.shared.bucket = unreached
+			if err := all.revoke(tk.ID); !strings.Contains(session.FailureOf(err).Message, "not on the others") {
+				t.Errorf("the end of a token that the cluster does not know is %v, want that it has not ended on the other servers", err)
+			}
+			if _, err := all.check(value, ""); !errors.Is(err, errToken) {
+				t.Errorf("on this server the token is checked with %v, want %v", err, errToken)
+			}
+			all.learn(sharedEntry(t, tk)) // the cluster still has it
+			if _, err := all.check(value, ""); !errors.Is(err, errToken) {
+				t.Errorf("after an older message the token is checked with %v, want %v", err, errToken)
+			}
+			all.shared.bucket = reached
+			if err := later(all, tk.ID); err != nil {
+				t.Errorf("the next change: %v", err)
+			}
+			if e, err := reached.Get(t.Context(), tk.ID); err == nil {
+				t.Errorf("the cluster has the token as %s, want that it is removed", e.Value)
+			}
+		})
+	}
+}
+
+// lostBucket returns the tokens of a cluster that cannot be reached any more.
+func lostBucket(t *testing.T, url string) *cluster.Bucket {
+	t.Helper()
+	store, err := eventlog.Open(t.Context(), &eventlog.Options{URL: url})
 	if err != nil {
 		t.Fatal(err)
 	}
-	left, err := cluster.Open(t.Context(), cluster.Options{Store: cut, Node: "cut", Name: "cut", Key: clusterKey})
+	left, err := cluster.Open(t.Context(), cluster.Options{Store: store, Node: "cut", Name: "cut", Key: clusterKey})
 	if err != nil {
 		t.Fatal(err)
 	}
-	unreached := sharedBucket(t, left)
+	bucket := sharedBucket(t, left)
 	left.Close()
-	if err := cut.Close(t.Context()); err != nil {
+	if err := store.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	all := newTokens("")
-	all.shared = &sharedTokens{bucket: reached, node: "test", gone: map[string]bool{}}
-	tk, value, err := all.create(token{Role: "operator"}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all.shared.bucket = unreached
-	if err := all.revoke(tk.ID); !strings.Contains(session.FailureOf(err).Message, "not on the others") {
-		t.Errorf("the end of a token that the cluster does not know is %v, want that it has not ended on the other servers", err)
-	}
-	if _, err := all.check(value, ""); !errors.Is(err, errToken) {
-		t.Errorf("on this server the token is checked with %v, want %v", err, errToken)
-	}
-	all.learn(sharedEntry(t, tk)) // the cluster still has it
-	if _, err := all.check(value, ""); !errors.Is(err, errToken) {
-		t.Errorf("after an older message the token is checked with %v, want %v", err, errToken)
-	}
-	all.shared.bucket = reached
-	if err := all.revoke(tk.ID); err != nil {
-		t.Errorf("revoked again: %v", err)
-	}
-	if e, err := reached.Get(t.Context(), tk.ID); err == nil {
-		t.Errorf("the cluster has the token as %s, want that it is removed", e.Value)
-	}
+	return bucket
 }
 
 func sharedBucket(t *testing.T, c *cluster.Cluster) *cluster.Bucket {

@@ -125,6 +125,17 @@ func (t *tokens) shareEnd() error {
 	return t.shared.change(t.ending, nil)
 }
 
+// shareRest removes the tokens in ending from the cluster after another change, if there are any. The caller holds changing and mu; mu is
+// released during the calls.
+func (t *tokens) shareRest() {
+	if len(t.ending) == 0 {
+		return
+	}
+	if err := t.storeEnd(); err != nil {
+		t.shared.logger.Warn("other servers accept tokens that have ended", "err", err)
+	}
+}
+
 // shareStart shares the token of this process, so that other servers accept its calls. The caller holds changing and mu.
 func (t *tokens) shareStart() {
 	tk := t.start
