@@ -54,7 +54,7 @@ func (s *Sessions) query(ctx context.Context, id, key string, content event.JSON
 		if err := a.commit(append([]draft{d}, told...)...); err != nil {
 			return err
 		}
-		result = api.Accepted{TurnID: in.ID, Seq: a.seq, Held: in.Status == inputHeld}
+		result = api.Accepted{TurnID: in.ID, Seq: a.seq - uint64(len(told)), Held: in.Status == inputHeld}
 		a.trace.accepted(in)
 		a.sendNext()
 		return nil

@@ -485,3 +485,24 @@ func TestCommit_behind(t *testing.T) {
 		t.Error("the rename that failed is in the log")
 	}
 }
+
+// TestQuery_heldAgain checks that the answer to a prompt that is held names its message in the log, not that of the notice, and is the same
+// when the call is repeated.
+func TestQuery_heldAgain(t *testing.T) {
+	c, _ := callStage(t, false)
+	var answers [2]api.Accepted
+	for i := range answers {
+		var err error
+		if answers[i], err = c.Query(t.Context(), c.id, "key", `"x"`, "", "by"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := answers[0]
+	if !first.Held || answers[1] != first {
+		t.Errorf("the answers are %+v, want a held prompt twice", answers)
+	}
+	_, log := c.records(int(first.Seq) - 1)
+	if record, _, _ := strings.Cut(log, "\n"); !strings.Contains(record, first.TurnID) || !strings.Contains(record, `"queue`) {
+		t.Errorf("message %d is\n%s\nwant the one with prompt %s", first.Seq, record, first.TurnID)
+	}
+}
