@@ -2,6 +2,8 @@ package session
 
 import (
 	"encoding/json"
+	"errors"
+	"github.com/seed7221b0f9/parley/server/budget"
 	"testing"
 
 	"github.com/seed7221b0f9/parley/agent/event"
@@ -101,5 +103,41 @@ func TestCommit_lost(t *testing.T) {
 		}
 		a.cancel()
 		s.wg.Wait()
+	}
+}
+
+// TestCommit_carried checks that facts which wait for the next record are in the log after a change that could not be stored.
+func TestCommit_carried(t *testing.T) {
+	s, st := memSessions(t)
+	a := s.newActor(Prefix+"carried", "e")
+	defer a.cancel()
+	a.draft(draft{event: &event.SessionState{State: string(Idle)}, facts: &facts{State: Idle, Opened: &Opened{Provider: "claude"}, Inputs: []input{{ID: "i", Content: `"x"`, Status: inputSent}}}})
+	if err := a.write(); err != nil {
+		t.Fatal(err)
+	}
+	a.delivered(a.core.Inputs[0])
+	a.core.AgentID, a.carrying().AgentID = "agent", "agent"
+	dearest := budget.Amount{USD: 1, Tokens: 2}
+	a.core.Dearest, a.carrying().Dearest = dearest, &dearest
+	owner := ownedBy{Node: "n", Epoch: 3}
+	a.core.Owner, a.carrying().Owner = owner, &owner
+	st.logs[a.id].fail = eventlog.ErrFull
+	if err := a.commit(a.core.titleDraft("first", "person")); !errors.Is(err, eventlog.ErrFull) {
+		t.Errorf("a change on a full disk: %v, want %v", err, eventlog.ErrFull)
+	}
+	st.logs[a.id].fail = nil
+	if err := a.commit(a.core.titleDraft("second", "person")); err != nil {
+		t.Fatal(err)
+	}
+	logged := s.newActor(a.id, "e")
+	defer logged.cancel()
+	for i, data := range st.logs[a.id].events {
+		if err := logged.replay(eventlog.Event{Seq: uint64(i + 1), Data: data}, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, want := asText(logged.core), asText(a.core)
+	if got != want || a.core.Title != "second" || a.core.Inputs[0].Status != inputDelivered || a.core.AgentID != "agent" || a.core.Dearest != dearest || a.core.Owner != owner {
+		t.Errorf("the log folds to\n%s\nthe actor has\n%s", got, want)
 	}
 }
