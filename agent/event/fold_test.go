@@ -106,3 +106,31 @@ func TestFold_agentEnds(t *testing.T) {
 		}
 	}
 }
+
+// TestFold_restartedDiff checks that a turn which begins with its changes belongs to the agent that reports them: a restarted agent that starts
+// the turn afterwards makes no second one.
+func TestFold_restartedDiff(t *testing.T) {
+	c := folded(
+		&event.TurnStart{TurnID: "t1"},
+		&event.SessionState{State: "starting"},
+		&event.TurnDiff{TurnID: "t2", Files: []event.FileChange{{Path: "a"}}},
+		&event.TurnStart{TurnID: "t2"},
+	)
+	if len(c.Turns) != 2 || c.Turns[1].ID != "t2" || c.Turns[1].Restart != 1 || len(c.Turns[1].Changes) != 1 {
+		t.Errorf("the turns are %s, want t1 and, after the restart, t2 with its change", event.Encoded(c.Turns))
+	}
+}
+
+// TestFold_promptAgain checks that a prompt keeps its sender and its time when the agent reports it again without them.
+func TestFold_promptAgain(t *testing.T) {
+	prompt := event.UserMessage{Header: event.Header{UUID: "u"}, Timestamp: "2026-03-14T15:09:26Z", IsPrompt: true, IsText: true, By: "ann", Blocks: []event.Content{{Type: "text", Text: "hello"}}}
+	again := event.UserMessage{Header: event.Header{UUID: "u"}, IsReplay: true, Blocks: prompt.Blocks}
+	c := folded(&prompt, &again)
+	items := c.Threads[0].Items
+	if len(items) != 1 {
+		t.Fatalf("the conversation has %d messages, want 1", len(items))
+	}
+	if u := items[0].Message.User; u.By != "ann" || u.Timestamp != prompt.Timestamp || !u.IsPrompt || !u.IsReplay {
+		t.Errorf("the prompt is %+v, want one of ann at %s", u, prompt.Timestamp)
+	}
+}
