@@ -277,3 +277,25 @@ func TestLedger_used(t *testing.T) {
 		}
 	}
 }
+
+// TestLedger_forgets checks that the snapshot of the ledger has no sums of days that no limit needs any more.
+func TestLedger_forgets(t *testing.T) {
+	log := &ledgerLog{}
+	l := openLedger(t, log)
+	var rows []budget.Row
+	for n := range ledgerSnapshot {
+		row := tokensOf("s", 1)
+		row.Time = ledgerNow.AddDate(0, 0, -n)
+		rows = append(rows, row)
+	}
+	if err := l.Add(t.Context(), rows...); err != nil || log.snap == nil {
+		t.Fatalf("adding %d rows: %v, a snapshot %t; want one", len(rows), err, log.snap != nil)
+	}
+	text := string(log.snap.Data)
+	if old := ledgerNow.AddDate(0, 0, -ledgerSnapshot+1).Format(time.DateOnly); strings.Contains(text, old) || !strings.Contains(text, ledgerNow.Format(time.DateOnly)) {
+		t.Errorf("the snapshot has the sums of %s, or not those of today:\n%.500s", old, text)
+	}
+	if got, want := l.Spent("s").Tokens, int64(ledgerSnapshot); got != want {
+		t.Errorf("the session has used %d tokens, want %d", got, want)
+	}
+}

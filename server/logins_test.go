@@ -2,6 +2,8 @@ package server
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"testing"
 	"time"
@@ -140,5 +142,76 @@ func TestSubscribe_limits(t *testing.T) {
 	}
 	if err := subscribe("another", "https://example.com/0"); session.FailureOf(err).Reason != api.Conflict {
 		t.Errorf("the browser of another account: %v, want a conflict", err)
+	}
+}
+
+// TestLogout checks that a page that logs out ends its cookie, and that a token is not ended that way.
+func TestLogout(t *testing.T) {
+	all, err := openTokens(filepath.Join(t.TempDir(), tokensName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, value, err := all.create(token{Role: "viewer"}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cookie, _, err := all.exchange(value, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{tokens: all, filter: &filter{cookie: "c"}}
+	for _, tt := range []struct {
+		what, value string
+		ends        bool
+	}{{"token", value, false}, {"cookie", cookie, true}} {
+		p, err := all.check(tt.value, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := httptest.NewRecorder()
+		if err := s.logout(w, httptest.NewRequest(http.MethodPost, "/v1/logout", nil), &caller{principal: p}); err != nil {
+			t.Errorf("the logout of a %s: %v", tt.what, err)
+		}
+		if _, err := all.check(tt.value, ""); (err != nil) != tt.ends {
+			t.Errorf("after its logout the %s is checked with %v, want an error: %v", tt.what, err, tt.ends)
+		}
+		if c := w.Result().Cookies(); len(c) != 1 || c[0].Value != "" || c[0].MaxAge >= 0 {
+			t.Errorf("the logout of a %s sets %v, want that the cookie is deleted", tt.what, c)
+		}
+	}
+}
+
+// TestTokens_used checks that an open connection, also of a cookie, is a use of its token at the time of the list.
+func TestTokens_used(t *testing.T) {
+	all, err := openTokens(filepath.Join(t.TempDir(), tokensName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
+	all.now = func() time.Time { return now }
+	_, value, err := all.create(token{Role: "viewer"}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cookie, _, err := all.exchange(value, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, credential := range []string{value, cookie} {
+		p, err := all.check(credential, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, release := all.hold(t.Context(), p)
+		now = now.Add(time.Hour)
+		if list := all.list(); len(list) != 1 || list[0].UsedAt != session.Timestamp(now) {
+			t.Errorf("the tokens are %+v, want one that is used at %s", list, session.Timestamp(now))
+		}
+		release()
+		last := now
+		now = now.Add(time.Hour)
+		if list := all.list(); len(list) != 1 || list[0].UsedAt != session.Timestamp(last) {
+			t.Errorf("the tokens are %+v, want one that was used at %s", list, session.Timestamp(last))
+		}
 	}
 }

@@ -183,3 +183,29 @@ func TestConnect_unknown(t *testing.T) {
 		t.Errorf("the sessions are %+v, want none", list.Sessions)
 	}
 }
+
+// openAgent is an agent whose sessions are all open in a terminal.
+type openAgent struct{ *agenttest.Provider }
+
+func (openAgent) Live(context.Context, string) (*agent.Live, error) { return &agent.Live{}, nil }
+
+func (openAgent) ResumeCommand(string) []string { return nil }
+
+// TestOpenElsewhere checks which sessions follow the terminal that has their conversation open: not a copy of it, and not one of another machine.
+func TestOpenElsewhere(t *testing.T) {
+	s := &Server{tenants: newTenants(Options{Providers: []agent.Provider{openAgent{&agenttest.Provider{}}}})}
+	for name, tt := range map[string]struct {
+		p       api.ConnectParams
+		follows bool
+	}{
+		"resumed":            {api.ConnectParams{ResumeSessionID: "x"}, true},
+		"new":                {api.ConnectParams{}, false},
+		"a copy":             {api.ConnectParams{ResumeSessionID: "x", ForkSession: true}, false},
+		"of another machine": {api.ConnectParams{ResumeSessionID: "x", Machine: "m"}, false},
+	} {
+		live, err := s.openElsewhere(t.Context(), &caller{principal: &principal{}}, tt.p)
+		if err != nil || (live != nil) != tt.follows {
+			t.Errorf("%s: follows %v, %v, want %v", name, live, err, tt.follows)
+		}
+	}
+}

@@ -366,3 +366,24 @@ func TestPreview_off(t *testing.T) {
 		t.Errorf("serving none: %v", err)
 	}
 }
+
+// TestPreview_connections checks that the listener of previews has as many connections as the server takes, and refuses one more.
+func TestPreview_connections(t *testing.T) {
+	w := newPreviewWorld(t, func(o *Options) { o.MaxConnections = 2 })
+	for n := range 3 {
+		conn, err := net.Dial("tcp", w.listens)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if n < 2 {
+			continue
+		}
+		if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: none\r\nConnection: close\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(conn); !strings.Contains(string(got), " 503 ") {
+			t.Errorf("connection %d is answered with %q, %v, want status 503", n+1, got, err)
+		}
+	}
+}

@@ -366,3 +366,19 @@ func TestPush_title(t *testing.T) {
 		}
 	}
 }
+
+// TestPush_testGone checks that a subscription that the browser has ended is removed by a test message too.
+func TestPush_testGone(t *testing.T) {
+	p := newPushService(t, newFakeClock())
+	h := pushHarness(t, p)
+	for _, tt := range []struct{ status, left int }{{http.StatusCreated, 1}, {http.StatusServiceUnavailable, 1}, {http.StatusGone, 0}} {
+		sub := p.browser(t, "/one")
+		h.call("push.subscribe", sub, nil)
+		p.answer(tt.status)
+		var r api.PushTestResult
+		h.call("push.test", api.PushUnsubscribeParams{Endpoint: sub.Endpoint}, &r)
+		if n := h.subscriptions(); n != tt.left || r.Status != int64(tt.status) || (r.Error == "") != (tt.status == http.StatusCreated) {
+			t.Errorf("after a test with status %d there are %d subscriptions, want %d; the result is %+v", tt.status, n, tt.left, r)
+		}
+	}
+}

@@ -4,9 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
+	natsserver "github.com/nats-io/nats-server/v2/server"
+
+	"github.com/seed7221b0f9/parley/internal/test/natstest"
 	"github.com/seed7221b0f9/parley/server/cluster"
 )
 
@@ -85,4 +89,48 @@ func TestTokens_learned(t *testing.T) {
 	if got := all.shared.self(); got != "n" {
 		t.Errorf("the server is %q", got)
 	}
+}
+
+// TestTokens_ofServers checks the tokens that each server of a cluster makes for its owner: they are not listed, and a server ends only its
+// own, at its start, at its end, and when it has printed too many.
+func TestTokens_ofServers(t *testing.T) {
+	url := natstest.URL(natstest.Server(t, &natsserver.Options{SyncAlways: true}))
+	all := newTokens("")
+	all.shared = &sharedTokens{bucket: sharedBucket(t, openCluster(t, url)), node: "here", logger: slog.New(slog.DiscardHandler), gone: map[string]bool{}}
+	for _, tk := range []token{{ID: "start-here", Node: "here"}, {ID: "start-there", Node: "there"}, {ID: "printed-there", Node: "there", Port: "80"}} {
+		tk.Role, tk.Hash, tk.Created = roleAdmin.String(), "h", time.Now()
+		all.learn(sharedEntry(t, tk))
+	}
+	has := func(when string, printed int, want ...string) {
+		t.Helper()
+		var got []string
+		n := 0
+		for _, tk := range all.all {
+			if tk.Port != "" && tk.Node == "here" {
+				n++
+			} else {
+				got = append(got, tk.ID)
+			}
+		}
+		if slices.Sort(got); !slices.Equal(got, want) || n != printed {
+			t.Errorf("%s the server knows %v and %d tokens that it has printed, want %v and %d", when, got, n, want, printed)
+		}
+		if list := all.list(); len(list) != 0 {
+			t.Errorf("%s the list has %+v, want no token of a server", when, list)
+		}
+	}
+	for range maxPrinted + 2 {
+		if _, err := all.print("80"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	has("after prints", maxPrinted, "printed-there", "start-here", "start-there")
+	if err := all.endStart(); err != nil {
+		t.Fatal(err)
+	}
+	has("after a start", maxPrinted, "printed-there", "start-there")
+	if err := all.endPrinted(); err != nil {
+		t.Fatal(err)
+	}
+	has("after the end", 0, "printed-there", "start-there")
 }
