@@ -68,6 +68,7 @@ func TestAccept_fails(t *testing.T) {
 func TestConnections_limit(t *testing.T) {
 	dir := runHost(t, Options{})
 	owner := connect(t, dir)
+	p := spawnAgent(t, owner, shell("read line; echo got $line"), AgentOptions{})
 	var guests []*Link
 	defer func() {
 		for _, g := range guests {
@@ -85,9 +86,10 @@ func TestConnections_limit(t *testing.T) {
 		g.Close()
 		t.Errorf("there are more than %d connections", maxConns)
 	}
-	if _, err := owner.Agents(within(t)); err != nil {
-		t.Errorf("the owner: %v", err)
-	}
+	_, err := p.Write(within(t), "one", []byte("x\n"))
+	must(t, err)
+	wantNext(t, p, "input one x\n")
+	wantNext(t, p, "output got x\n")
 	guests[0].Close()
 	guests = guests[1:]
 	awaitHost(t, dir)
@@ -122,6 +124,17 @@ func wantEnd(t *testing.T, what string, ended <-chan struct{}) {
 	}
 }
 
+// wantAnswers checks that an agent without lines reads a line and answers it.
+func wantAnswers(t *testing.T, h *fakeHost, agent uint32) {
+	t.Helper()
+	p, err := h.connect().Attach(within(t), agent, 0)
+	must(t, err)
+	_, err = p.Write(within(t), "one", []byte("x\n"))
+	must(t, err)
+	wantNext(t, p, "input one x\n")
+	wantNext(t, p, "output got x\n")
+}
+
 // part returns a frame with a part of a line for an agent.
 func linePart(agent uint32, data []byte) []byte {
 	b := beginFrame(nil, frameWrite)
@@ -133,6 +146,7 @@ func linePart(agent uint32, data []byte) []byte {
 func TestWrite_parts(t *testing.T) {
 	short.SkipQuick(t, "writes large lines")
 	h := newFakeHost(t, Options{}, goldenAgent)
+	number := spawnAgent(t, h.connect(), spawn.Command{Path: "x"}, AgentOptions{}).Agent().Number
 	conn, ended := rawOwner(t, h)
 	defer conn.Close()
 	data := make([]byte, 7<<20)
@@ -154,6 +168,7 @@ func TestWrite_parts(t *testing.T) {
 	_, err := conn.Write(linePart(1, nil))
 	must(t, err)
 	wantEnd(t, "a part without bytes", ended)
+	wantAnswers(t, h, number)
 }
 
 // The host closes a connection that does not read its answers, and queues a limited amount.
@@ -171,6 +186,7 @@ func TestAnswers_unread(t *testing.T) {
 		}
 	}
 	wantEnd(t, "many requests", ended)
+	wantAnswers(t, h, number)
 }
 
 // Invalid frames of a client close its connection and do not affect the agents.
@@ -206,12 +222,7 @@ func TestFrames_invalid(t *testing.T) {
 	must(t, err)
 	wantEnd(t, "a frame before hello", done)
 	ours.Close()
-	again, err := h.connect().Attach(within(t), p.Agent().Number, 0)
-	must(t, err)
-	_, err = again.Write(within(t), "one", []byte("x\n"))
-	must(t, err)
-	wantNext(t, again, "input one x\n")
-	wantNext(t, again, "output got x\n")
+	wantAnswers(t, h, p.Agent().Number)
 }
 
 // Damaged files of one dead agent do not hide the other agents.

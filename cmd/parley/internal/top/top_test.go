@@ -102,7 +102,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// For any size, no line is wider than the terminal, and the lines fit.
+// For any size, no line is wider than the terminal, the lines fit, and no text of an agent controls the terminal.
 func TestLines_size(t *testing.T) {
 	f := frame()
 	f.Problem = "the server does not answer:\x07 " + strings.Repeat("long ", 50)
@@ -113,7 +113,7 @@ func TestLines_size(t *testing.T) {
 				t.Fatalf("%d lines for %d rows", len(lines), rows)
 			}
 			for _, line := range lines {
-				if cell.Width(line) > columns && columns >= 20 || strings.ContainsAny(line, "\x07\n") {
+				if cell.Width(line) > columns && columns >= 20 || strings.ContainsAny(line, "\x07\n\x1b\u202e") {
 					t.Fatalf("%q does not fit %d columns", line, columns)
 				}
 			}
