@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/seed7221b0f9/parley/eventlog"
@@ -100,13 +101,15 @@ func TestRestore_damaged(t *testing.T) {
 	appendTexts(t, s.Log("a"), 0, "one")
 }
 
-// TestBackup_running makes backups while logs are written, trimmed, deleted and get snapshots: each restores to a prefix of every log.
+// TestBackup_running makes backups while logs are written, trimmed and get snapshots: each restores to a prefix of every log, with every
+// event that was acknowledged before the backup.
 func TestBackup_running(t *testing.T) {
 	short.SkipQuick(t, "copies many logs")
 	s := open(t, nil)
 	stop := make(chan struct{})
 	var writers sync.WaitGroup
-	for i := range 4 {
+	var acked [4]atomic.Uint64
+	for i := range acked {
 		l := s.Log(fmt.Sprint("s", i))
 		appendTexts(t, l, 0, "1")
 		writers.Go(func() {
@@ -124,29 +127,36 @@ func TestBackup_running(t *testing.T) {
 					t.Error(err)
 					return
 				}
+				acked[i].Store(n + 1)
 			}
 		})
 	}
-	var backups [3]bytes.Buffer
+	var backups [4]bytes.Buffer
+	var before [4][4]uint64
 	for i := range backups {
+		if i == len(backups)-1 { // without writers nothing hides a missing end
+			close(stop)
+			writers.Wait()
+		}
+		for n := range acked {
+			eventually(t, "the log is written", func() bool { before[i][n] = acked[n].Load(); return before[i][n] > 0 || t.Failed() })
+		}
 		if err := s.Backup(t.Context(), &backups[i]); err != nil {
 			t.Error(err)
 		}
 	}
-	close(stop)
-	writers.Wait()
 	for i := range backups {
 		opts := &eventlog.Options{Dir: filepath.Join(t.TempDir(), "data"), UnsafeNoSync: true}
 		if err := eventlog.Restore(t.Context(), &backups[i], opts); err != nil {
 			t.Fatal(err)
 		}
-		checkPrefixes(t, open(t, opts))
+		checkPrefixes(t, open(t, opts), before[i])
 	}
 }
 
-func checkPrefixes(t *testing.T, s *eventlog.Store) {
+func checkPrefixes(t *testing.T, s *eventlog.Store, least [4]uint64) {
 	t.Helper()
-	for i := range 4 {
+	for i, want := range least {
 		l := s.Log(fmt.Sprint("s", i))
 		snapshot, err := l.Snapshot(t.Context())
 		if err != nil && !errors.Is(err, eventlog.ErrNotFound) {
@@ -158,8 +168,8 @@ func checkPrefixes(t *testing.T, s *eventlog.Store) {
 				t.Fatalf("%s: event %d: %v, %v", l.Session(), seq, show(e), err)
 			}
 		}
-		if last, err := l.Last(t.Context()); err != nil || last.Seq != seq || seq == 0 {
-			t.Errorf("%s ends at %v, %v; read up to %d", l.Session(), last.Seq, err, seq)
+		if last, err := l.Last(t.Context()); err != nil || last.Seq != seq || seq < want || seq == 0 {
+			t.Errorf("%s ends at %v, %v; read up to %d, want at least %d", l.Session(), last.Seq, err, seq, want)
 		}
 	}
 }

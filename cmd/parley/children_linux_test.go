@@ -219,7 +219,7 @@ func escaping(t *testing.T, more ...string) (e escapee, cmd *exec.Cmd, c *client
 	}
 }
 
-// TestServe_children: background processes end with the session's agent and with the server.
+// TestServe_children: background processes end with the session's agent, with the server and when the server is killed.
 func TestServe_children(t *testing.T) {
 	short.SkipLong(t, "starts servers")
 	e, cmd, c, connect := escaping(t, "--idle-timeout", "1s")
@@ -233,6 +233,12 @@ func TestServe_children(t *testing.T) {
 	_ = cmd.Process.Signal(syscall.SIGTERM)
 	_ = cmd.Wait() // its status does not matter
 	e.checkEnded(t, "the server", 0)
+
+	e, cmd, _, connect = escaping(t, "--no-host")
+	connect()
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait() // it was killed
+	e.checkEnded(t, "the kill of the server", 30*time.Second)
 }
 
 // TestServe_keepChildren checks that with --keep-children a process outside the agent's process group survives the server.

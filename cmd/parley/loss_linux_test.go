@@ -11,7 +11,7 @@ import (
 )
 
 // TestLoss damages the log of a server: parley attach reports that a part of the conversation is
-// lost, and parley doctor reports which part.
+// lost, and parley doctor reports which part, before and after the start of the server.
 func TestLoss(t *testing.T) {
 	short.SkipQuick(t, "starts several servers")
 	s := newSimServer(t, "--drain-timeout", "1s")
@@ -26,11 +26,15 @@ func TestLoss(t *testing.T) {
 	if err := os.WriteFile(name, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	lost := "session " + id + " has lost its events"
+	if out, _, _ := s.parley("doctor"); !strings.Contains(out, lost) {
+		t.Errorf("parley doctor without a server shows no %q:\n%s", lost, out)
+	}
 	s.c, _, s.stop = serveUntil(t, serveFlagsFor(t, s.flags...))
 	if _, said, _ := s.parley("attach", id); !strings.Contains(said, "A part of this conversation is lost") {
 		t.Errorf("parley attach: %q", said)
 	}
-	if out, _, _ := s.parley("doctor"); !strings.Contains(out, "session "+id+" has lost its events") {
+	if out, _, _ := s.parley("doctor"); !strings.Contains(out, lost) {
 		t.Errorf("parley doctor: %s", out)
 	}
 }

@@ -97,6 +97,30 @@ func TestDoctor_server(t *testing.T) {
 	}
 }
 
+// TestDoctor_files checks that doctor lists the files that a server has moved aside because they were damaged, and the size of each kind
+// of data.
+func TestDoctor_files(t *testing.T) {
+	data := t.TempDir()
+	aside := []string{"tokens.json.damaged-1", "push-key.damaged-2", filepath.Join("workspaces", "records", "w-1.json.damaged-3")}
+	for _, name := range aside {
+		writeTestFile(t, "x", 0o600, data, "server", name)
+	}
+	for size, name := range map[int]string{3: "log", 4: filepath.Join("server", "uploads"), 5: filepath.Join("server", "workspaces", "trees", "w-1")} {
+		writeTestFile(t, strings.Repeat("x", size<<20), 0o600, data, name, "file")
+	}
+	checks := examineServerWith(t, "--data", data, "--listen", "127.0.0.1:0", "--limit-mb", "uploads=2")
+	for _, name := range aside {
+		if c := checks["tokens"]; c.Status != doctor.Warn || !strings.Contains(c.Detail, name) {
+			t.Errorf("the check of tokens is %+v, want %s with %s", c, doctor.Warn, name)
+		}
+	}
+	for _, want := range []string{"logs 3 MB", "uploads 4 MB of 2", "worktrees 5 MB"} {
+		if c := checks["storage"]; c.Status != doctor.OK || !strings.Contains(c.Detail, want) {
+			t.Errorf("the check of storage is %+v, want %s with %q", c, doctor.OK, want)
+		}
+	}
+}
+
 // TestDoctor_running runs the checks while the server runs: no check fails, and no token is shown.
 func TestDoctor_running(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
