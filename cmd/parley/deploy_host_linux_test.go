@@ -6,20 +6,21 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/internal/supervise"
 )
 
 // TestEntrypoint checks that the entrypoint restarts a server that was killed in a container, and
-// that SIGTERM ends the server and the container.
+// that SIGTERM drains the server: its agents and their host end, unlike after a SIGTERM of the server itself.
 func TestEntrypoint(t *testing.T) {
-	dir := t.TempDir()
-	cmd := exec.Command(filepath.Join(deployDir, "entrypoint.sh"), linkedProgram(t), "serve", "--agent", "sim", "--listen", "127.0.0.1:0",
-		"--data", filepath.Join(dir, "data"), "--dir", dir, "--log-level", "error")
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "GORACE=atexit_sleep_ms=0"}
+	s := newSimHost(t)
+	cmd := exec.Command(filepath.Join(deployDir, "entrypoint.sh"), slices.Concat([]string{linkedProgram(t), "serve", "--host"}, s.args)...)
+	cmd.Env = s.env
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -29,26 +30,36 @@ func TestEntrypoint(t *testing.T) {
 	}
 	t.Cleanup(func() { endChildren(cmd.Process.Pid); _ = cmd.Process.Kill() }) // in case the test has failed
 	lines := bufio.NewScanner(out)
-	greeted := func() bool {
-		for lines.Scan() {
-			if greetingLink.MatchString(lines.Text()) {
-				return true
-			}
+	greeting := func() (link string) {
+		for link == "" && lines.Scan() {
+			link = greetingLink.FindString(lines.Text())
 		}
-		return false
+		return link
 	}
-	if !greeted() {
+	if greeting() == "" {
 		t.Fatalf("the server prints no address; reading its output: %v", lines.Err())
 	}
 	endChildren(cmd.Process.Pid)
-	if !greeted() {
+	link := greeting()
+	if link == "" {
 		t.Fatalf("the server was killed and is not started again; reading its output: %v", lines.Err())
+	}
+	c, err := client.New(client.Options{URL: link})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.connect(c)
+	if _, runs := s.agents(); !runs {
+		t.Error("the agent runs under no host")
 	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("after SIGTERM the entry point ended with %v, want the status 0 of a server that was drained", err)
+	}
+	if agents, runs := s.agents(); runs {
+		t.Errorf("after SIGTERM a host runs with %+v", agents)
 	}
 }
 
