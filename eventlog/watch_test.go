@@ -95,3 +95,47 @@ func TestWatch_follow(t *testing.T) {
 		t.Errorf("the store was mended: %v, and a block salvaged: %v; damage %v, want one of the session old", eventlog.Mended(s), salvaged(dir), s.Damage())
 	}
 }
+
+// TestWatch_files damages a full block in every way that changes its size or time: the next call lists the lost events, the others can be
+// read, and other sessions continue.
+func TestWatch_files(t *testing.T) {
+	t.Cleanup(eventlog.LookAlways())
+	for what, damage := range map[string]func(name string, data []byte) error{
+		"a flipped bit": func(name string, data []byte) error { data[len(data)/2] ^= 1; return os.WriteFile(name, data, 0o600) },
+		"zeros":         func(name string, data []byte) error { return os.WriteFile(name, make([]byte, len(data)), 0o600) },
+		"cut":           func(name string, data []byte) error { return os.Truncate(name, int64(len(data)/2)) },
+		"emptied":       func(name string, _ []byte) error { return os.Truncate(name, 0) },
+		"longer":        func(name string, data []byte) error { return os.WriteFile(name, append(data, data[:100]...), 0o600) },
+		"removed":       func(name string, _ []byte) error { return os.Remove(name) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "data")
+			s := open(t, &eventlog.Options{Dir: dir, UnsafeNoSync: true, Quota: smallBlocks})
+			const events = 20
+			for n := range uint64(events) {
+				appendTexts(t, s.Log("old"), n, strings.Repeat("text ", 1000))
+			}
+			appendTexts(t, s.Log("live"), 0, "text")
+			name := filepath.Join(filepath.Dir(blocks(t, dir)[0]), "1.blk")
+			data, err := os.ReadFile(name)
+			if err == nil {
+				err = damage(name, data)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			appendTexts(t, s.Log("live"), 1, "text")
+			lost := uint64(0)
+			for _, d := range s.Damage() {
+				lost += d.To - d.From + 1
+				if d.Session != "old" {
+					t.Errorf("session %s has lost events, want only old", d.Session)
+				}
+			}
+			found, err := readAround(t, s.Log("old"))
+			if err != nil || uint64(len(found))+lost != events || (lost == 0) != (what == "longer") || !eventlog.Mended(s) {
+				t.Errorf("%d events are listed as lost, and %d of %d can be read: %v; the damage is %v, the store was mended: %v", lost, len(found), events, err, s.Damage(), eventlog.Mended(s))
+			}
+		})
+	}
+}
