@@ -139,3 +139,48 @@ func TestWatch_files(t *testing.T) {
 		})
 	}
 }
+
+// TestWatch_snapshots damages a full block of snapshots: the next call mends the store, no event is lost, and a session has its snapshot or none.
+func TestWatch_snapshots(t *testing.T) {
+	t.Cleanup(eventlog.LookAlways())
+	dir := filepath.Join(t.TempDir(), "data")
+	s := open(t, &eventlog.Options{Dir: dir, UnsafeNoSync: true, Quota: smallBlocks})
+	text := strings.Repeat("text ", 1000)
+	const sessions = 10
+	for n := range sessions {
+		l := s.Log(fmt.Sprint("s", n))
+		appendTexts(t, l, 0, "event")
+		if err := l.PutSnapshot(t.Context(), 1, 0, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	name := filepath.Join(dir, "jetstream", "$G", "streams", "PARLEY_SNAPSHOT", "msgs", "1.blk")
+	data, err := os.ReadFile(name)
+	if err == nil {
+		data[len(data)/2] ^= 1
+		err = os.WriteFile(name, data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	appendTexts(t, s.Log("s0"), 1, "next")
+	if !eventlog.Mended(s) || !salvaged(dir) || len(s.Damage()) > 0 {
+		t.Errorf("the store was mended: %v, and a block salvaged: %v; lost events %v, want none", eventlog.Mended(s), salvaged(dir), s.Damage())
+	}
+	missing := 0
+	for n := range sessions {
+		l := s.Log(fmt.Sprint("s", n))
+		if found, err := readAround(t, l); err != nil || found[1] != "event" {
+			t.Errorf("session %d has %v, %v, want its event", n, found, err)
+		}
+		snap, err := l.Snapshot(t.Context())
+		if errors.Is(err, eventlog.ErrNotFound) {
+			missing++
+		} else if err != nil || string(snap.Data) != text {
+			t.Errorf("session %d has a snapshot of %d bytes, %v, want one of %d", n, len(snap.Data), err, len(text))
+		}
+	}
+	if missing != 1 {
+		t.Errorf("%d sessions have lost their snapshot, want 1", missing)
+	}
+}
