@@ -64,6 +64,9 @@ func TestEveryEventIsTyped(t *testing.T) {
 			t.Errorf("field %d is %s, not %s", i, f.Name, event)
 		}
 	}
+	if n := reflect.TypeFor[hook.Hooks]().NumField() - 1; n != len(events) || n != 33 { // without Other; docs/comparison.md has the number
+		t.Errorf("there are %d events, %d are in the list, want 33", n, len(events))
+	}
 }
 
 // values returns the values to set a field of a type to: unset, empty in every way, and

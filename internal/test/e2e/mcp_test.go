@@ -197,7 +197,7 @@ func TestMCPElicitation(t *testing.T) {
 func TestMCPShared(t *testing.T) {
 	e2e.CLI(t) // skips in this goroutine
 	var mu sync.Mutex
-	calls, running, most := map[string]int{}, 0, 0
+	calls := map[string]int{}
 	who := mcptool.NewTool("who", "", func(_ context.Context, in struct {
 		Client string `json:"client"`
 	}) (string, error) {
@@ -209,31 +209,30 @@ func TestMCPShared(t *testing.T) {
 	server := claude.MCPServer{Server: mcptool.NewToolServer("tools", "1.0.0", who)}
 	var clients sync.WaitGroup
 	count := short.Count(0, 8, 20)
+	var connected sync.WaitGroup // no client asks before all are connected
+	connected.Add(count)
 	for i := range count {
 		clients.Go(func() {
+			ready := sync.OnceFunc(connected.Done)
+			defer ready()
 			name := fmt.Sprint("client-", i)
 			w := newWorld(t, claudetest.Use("mcp__tools__who", map[string]string{"client": name}), claudetest.Say("done"))
 			w.opts.MCPServers, w.opts.AllowedTools = map[string]claude.MCPServer{"tools": server}, []string{"mcp__tools"}
 			c, err := claude.Connect(t.Context(), w.opts)
+			ready()
 			if err != nil {
 				t.Error(err)
 				return
 			}
 			defer c.Close()
-			mu.Lock()
-			running++
-			most = max(most, running)
-			mu.Unlock()
+			connected.Wait()
 			if talk := collect(c.Query(t.Context(), "go")); talk.err != nil || !strings.Contains(w.asked(1), "hello "+name) {
 				t.Errorf("%s: %v; want talk.err == nil and strings.Contains(w.asked(1), \"hello \"+name)", name, talk.err)
 			}
-			mu.Lock()
-			running--
-			mu.Unlock()
 		})
 	}
 	clients.Wait()
-	if t.Logf("%d at once", most); len(calls) != count {
+	if len(calls) != count {
 		t.Errorf("the tool was called by %v, want %d clients", calls, count)
 	}
 	for range server.Server.Sessions() {

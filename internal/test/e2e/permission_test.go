@@ -214,25 +214,34 @@ func TestPermissionPendingInterrupt(t *testing.T) {
 	}
 }
 
-// A question always reaches its callback, regardless of allow rules, and an Allow is not an
-// answer.
+// A question reaches its callback, regardless of allow rules and of the mode, except that the CLI denies it in the mode dontAsk. An
+// Allow is not an answer.
 func TestQuestionIsNeverAnsweredForTheUser(t *testing.T) {
 	t.Parallel()
-	for name, set := range map[string]func(o *claude.Options){
-		"default": func(o *claude.Options) {},
+	modes := map[string]func(o *claude.Options){
 		"allowed": func(o *claude.Options) { o.AllowedTools = []string{"AskUserQuestion"} },
 		"star":    func(o *claude.Options) { o.AllowedTools = []string{"*"} },
-		"bypass": func(o *claude.Options) {
-			o.PermissionMode, o.AllowDangerouslySkipPermissions = message.ModeBypassPermissions, true
+	}
+	for _, mode := range []message.PermissionMode{message.ModeDefault, message.ModeAcceptEdits, message.ModeBypassPermissions, message.ModePlan, message.ModeDontAsk, message.ModeAuto} {
+		modes[string(mode)] = func(o *claude.Options) {
+			o.PermissionMode = mode
+			o.AllowDangerouslySkipPermissions = mode == message.ModeBypassPermissions
 			o.Env["IS_SANDBOX"] = "1" // the tests may run as root
-		},
-	} {
+		}
+	}
+	for name, set := range modes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, claudetest.Use("AskUserQuestion", question), claudetest.Say("done"))
 			asked := w.asking(always(&claude.Allow{}, nil))
 			set(w.opts)
 			talk := collect(claude.Query(t.Context(), "go", w.opts))
+			if name == string(message.ModeDontAsk) {
+				if len(asked()) != 0 || !strings.Contains(talk.toolResults(), "has been denied") {
+					t.Errorf("asked %d times, want none and a denial: %s", len(asked()), talk.toolResults())
+				}
+				return
+			}
 			if len(asked()) != 1 || !asked()[0].RequiresUserInteraction || !strings.Contains(talk.toolResults(), "The user was not asked") {
 				t.Errorf("asked %d times: %s", len(asked()), talk.toolResults())
 			}
