@@ -371,14 +371,21 @@ func TestLink_alike(t *testing.T) {
 	}
 }
 
-// TestMetadata_bound checks the limit of a session's metadata, also for a fork.
+// TestMetadata_bound checks the limit of the metadata of a new session and of a fork.
 func TestMetadata_bound(t *testing.T) {
 	h := newHarness(t)
+	id := h.connect()
+	h.query(id, "say one")
+	h.watch(id).results(1)
 	for size, want := range map[int]api.Reason{maxMetadata: "", maxMetadata + 1: api.InvalidParams} {
 		params := api.ConnectParams{Metadata: map[string]string{"name": strings.Repeat("x", size-len("name"))}}
 		var c api.ConnectResult
 		if got := client.Reason(h.client(h.token).Call(h.ctx(), "session.connect", params, &c)); got != want {
 			t.Errorf("session.connect with %d bytes of metadata: reason %q, want %q", size, got, want)
+		}
+		fork := api.ForkParams{SessionID: id, Metadata: params.Metadata}
+		if got := client.Reason(h.client(h.token).Call(h.ctx(), "session.fork", fork, &c)); got != want {
+			t.Errorf("session.fork with %d bytes of metadata: reason %q, want %q", size, got, want)
 		}
 	}
 }

@@ -66,7 +66,7 @@ func TestCLIVariable(t *testing.T) {
 	parley := linkedProgram(t)
 	for name, args := range map[string][]string{
 		"run": {"run", "hi"}, "chat": {"chat"}, "serve": {"serve", "--listen", "127.0.0.1:0"},
-		"doctor": {"doctor"}, "acp login": {"acp", "--login", "console"},
+		"doctor": {"doctor"}, "acp login": {"acp", "--login", "console"}, "host join": {"host", "join", "http://127.0.0.1:1"},
 	} {
 		for how, more := range map[string][2]string{"variable": {"PARLEY_CLI=/nowhere/claude", ""}, "flag": {"PARLEY_CLI=/elsewhere/claude", "--cli=/nowhere/claude"}} {
 			t.Run(name+"/"+how, func(t *testing.T) {

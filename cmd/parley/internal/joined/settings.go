@@ -42,7 +42,7 @@ func (f *Settings) Register(p *pflag.FlagSet) {
 	p.StringVar(&f.sandbox, "sandbox", "none", "box for all agents, regardless of the server: bwrap or none. Its network is that of this machine")
 	p.IntVar(&f.slots, "slots", 0, "maximum number of concurrent agents (default: no limit)")
 	p.StringVar(&f.tokenFile, "token-file", "", "file with the token, readable only by its owner (default: PARLEY_TOKEN, a line of standard input, or the token of an earlier code)")
-	p.StringVar(&f.cli, "cli", "", "the claude program (default: the installed one)")
+	p.StringVar(&f.cli, "cli", "", "the claude program (default $PARLEY_CLI, else the installed one)")
 	p.StringArrayVar(&f.passEnv, "pass-env", nil, "further variable that agents get; NAME* is a prefix; repeatable")
 	p.StringArrayVar(&f.trustGit, "trust-git", nil, "hash, as printed on standard error, of programs in a repository's git configuration that git may run; repeatable")
 	p.BoolVar(&f.stdio, "stdio", false, "serve the server that started this command over standard input and output, as with parley serve --ssh; URL is its id")

@@ -63,7 +63,7 @@ func (f *Settings) Register(p *pflag.FlagSet) {
 	p.StringArrayVar(&f.agents, "agent", nil, "agent for sessions, the first by default; repeatable (default: all that are installed)")
 	p.StringArrayVar(&f.dirs, "dir", nil, "directory in which, and below which, sessions may run; repeatable (default: the current one)")
 	p.StringVar(&f.model, "model", "", "model of new sessions")
-	p.StringVar(&f.cli, "cli", "", "the claude program (default: the installed one)")
+	p.StringVar(&f.cli, "cli", "", "the claude program (default $PARLEY_CLI, else the installed one)")
 	p.StringVar(&f.mode, "permission-mode", "", "permission mode of new sessions (default: default, or an ACP agent's own)")
 	p.BoolVar(&f.allowBypass, "allow-bypass", false, "let sessions run without asking for permissions")
 	f.box.register(p)
