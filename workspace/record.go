@@ -232,7 +232,11 @@ func (m *Manager) recoverOne(ctx context.Context, r record) error {
 	if r.Commit {
 		// The git that made the commit has ended, or this manager would not have the lock.
 		admin := m.adminDir(r)
-		if err := errors.Join(cleanBranch(r), removeFiles(filepath.Join(admin, "index.lock"), filepath.Join(admin, "HEAD.lock"))); err != nil {
+		next, err := filesIn(admin, "next-index-", ".lock") // of a commit of some files; the name has the process id
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(cleanBranch(r), removeFiles(append(next, filepath.Join(admin, "index.lock"), filepath.Join(admin, "HEAD.lock"))...)); err != nil {
 			return err
 		}
 		r.Commit = false

@@ -633,7 +633,7 @@ func TestRecoverOne(t *testing.T) {
 		t.Errorf("after its setup: %+v, %v, want it ready", got, err)
 	}
 	admin := m.adminDir(r)
-	locks := []string{filepath.Join(common, "refs", "heads", "wt", "x.lock"), filepath.Join(admin, "index.lock"), filepath.Join(admin, "HEAD.lock")}
+	locks := []string{filepath.Join(common, "refs", "heads", "wt", "x.lock"), filepath.Join(admin, "index.lock"), filepath.Join(admin, "HEAD.lock"), filepath.Join(admin, "next-index-17.lock")}
 	keep := filepath.Join(admin, "index")
 	for _, name := range append(locks, keep) {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, nil, 0o600)); err != nil {
