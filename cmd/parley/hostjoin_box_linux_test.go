@@ -12,13 +12,13 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/bwraptest"
 )
 
-// TestJoin_box joins with --sandbox bwrap: an agent sees its directory, and neither the files around it nor the token of the machine. Without
+// TestJoin_box joins with --sandbox bwrap: an agent sees its directory and its login, and neither the files around it nor the token of the machine. Without
 // bubblewrap the machine does not join.
 func TestJoin_box(t *testing.T) {
 	bin := bwraptest.Dir(t)
 	w := newJoinWorld(t)
-	w.write("claude", "#!/bin/sh\n{ cat "+w.dir+"/secret "+w.data+"/token; ls ~; echo $"+"HOME; } > seen 2>&1\nexec cat\n", 0o700)
-	for name, text := range map[string]string{"secret": "hidden", "data/token": "hidden"} {
+	w.write("claude", "#!/bin/sh\n{ cat "+w.dir+"/secret "+w.data+"/token; ls ~; cat ~/.claude/.credentials.json; echo $"+"HOME; } > seen 2>&1\nexec cat\n", 0o700)
+	for name, text := range map[string]string{"secret": "hidden", "data/token": "hidden", ".claude/.credentials.json": "the login\n"} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(w.dir, name)), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,8 @@ func TestJoin_box(t *testing.T) {
 		}
 	}
 	seen, err := os.ReadFile(filepath.Join(project, "seen"))
-	if err != nil || strings.Contains(string(seen), "hidden") || strings.Count(string(seen), "No such file") != 2 || !strings.HasSuffix(string(seen), w.dir+"\n") {
+	// The home has the program and the directory, which are below it.
+	if err != nil || strings.Contains(string(seen), "hidden") || strings.Count(string(seen), "No such file") != 2 || strings.Count(string(seen), "\n") != 6 || !strings.HasSuffix(string(seen), "\nclaude\nproject\nthe login\n"+w.dir+"\n") {
 		t.Errorf("the agent has seen %q, %v", seen, err)
 	}
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
