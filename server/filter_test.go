@@ -1,6 +1,7 @@
 package server
 
 import (
+	"crypto/tls"
 	"errors"
 	"net/http"
 	"path/filepath"
@@ -130,4 +131,40 @@ func TestConnection(t *testing.T) {
 	one()
 	open("203.0.113.2", 200)
 	open("203.0.113.1", http.StatusServiceUnavailable)
+}
+
+// TestFilter_scheme checks when a request counts as sent with TLS, and which scheme its origin has: a client cannot claim TLS, a trusted proxy can.
+func TestFilter_scheme(t *testing.T) {
+	f, err := newFilter(Options{TrustedProxies: []string{"10.0.0.0/8"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const client, proxy = "203.0.113.5:1", "10.1.2.3:1"
+	for _, tt := range []struct {
+		from               string
+		tls                bool
+		proto, origin      string
+		allowed, encrypted bool
+	}{
+		{client, false, "", "http://localhost", true, false},
+		{client, false, "", "https://localhost", false, false},
+		{client, false, "https", "https://localhost", false, false},
+		{client, true, "", "https://localhost", true, true},
+		{client, true, "", "http://localhost", false, true},
+		{proxy, false, "https", "https://localhost", true, true},
+		{proxy, false, "", "https://localhost", true, false},
+		{proxy, false, "http", "http://localhost", true, false},
+		{proxy, false, "https", "https://other", false, true},
+	} {
+		r := &http.Request{Host: "localhost", RemoteAddr: tt.from, Header: http.Header{"X-Forwarded-Proto": {tt.proto}}}
+		if tt.tls {
+			r.TLS = &tls.ConnectionState{}
+		}
+		if got := f.originAllowed(tt.origin, r); got != tt.allowed {
+			t.Errorf("%+v: the origin is allowed: %v, want %v", tt, got, tt.allowed)
+		}
+		if got := f.encrypted(r); got != tt.encrypted {
+			t.Errorf("%+v: encrypted: %v, want %v", tt, got, tt.encrypted)
+		}
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -696,5 +697,34 @@ func TestBadTokens(t *testing.T) {
 	}
 	if n := strings.Count(h.logs.String(), "a request was refused"); n != 2 {
 		t.Errorf("%d lines in the log, want one for each address:\n%s", n, h.logs.String())
+	}
+}
+
+// TestBadTokens_places checks that wrong tokens count wherever they are sent: in a header, as a cookie, and to log in or to pair a device.
+func TestBadTokens_places(t *testing.T) {
+	h := newHarness(t)
+	handler := h.server.Handler()
+	for i, tt := range []struct{ name, path, header, value, body string }{
+		{"a bearer token", "/v1/hello", "Authorization", "Bearer pt_a_b", "{}"},
+		{"a cookie", "/v1/hello", "Cookie", h.server.filter.cookie + "=pt_a_b", "{}"},
+		{"a login", "/v1/login", "", "", `{"token":"pt_a_b"}`},
+		{"a pairing code", "/v1/pair", "", "", `{"code":"wrong"}`},
+	} {
+		for n := 1; n <= maxBadTokens+1; n++ {
+			r := httptest.NewRequest(http.MethodPost, tt.path, strings.NewReader(tt.body))
+			r.Host, r.RemoteAddr = "localhost", fmt.Sprintf("192.0.2.%d:1", i+1)
+			r.Header.Set("Content-Type", "application/json")
+			if tt.header != "" {
+				r.Header.Set(tt.header, tt.value)
+			}
+			want := http.StatusUnauthorized
+			if n > maxBadTokens {
+				want = http.StatusTooManyRequests
+			}
+			w := httptest.NewRecorder()
+			if handler.ServeHTTP(w, r); w.Code != want {
+				t.Errorf("%s: try %d has the status %d, want %d: %s", tt.name, n, w.Code, want, w.Body)
+			}
+		}
 	}
 }
