@@ -3,7 +3,10 @@ package server
 import (
 	"context"
 	"errors"
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/server/budget"
 	"testing"
+	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/agenttest"
@@ -173,6 +176,54 @@ func TestQuiet(t *testing.T) {
 		i.State = string(session.Idle)
 		if quiet(session.Info{SessionSummary: i}) {
 			t.Errorf("a session with %s is quiet", name)
+		}
+	}
+}
+
+// TestTenant_budgets checks that a tenant sees the budgets that apply to it, and neither those of another tenant nor their usage.
+func TestTenant_budgets(t *testing.T) {
+	h := newHarness(t)
+	own := map[string]bool{
+		h.setBudget(api.Budget{Scope: budget.ScopeTenant, Target: "north", LimitTokens: new(int64(1))}).ID: true,
+		h.setBudget(api.Budget{Scope: budget.ScopeTenant, LimitTokens: new(int64(1))}).ID:                  true,
+		h.setBudget(api.Budget{Scope: budget.ScopeTenant, Target: "south", LimitTokens: new(int64(1))}).ID: false,
+		h.setBudget(api.Budget{Scope: budget.ScopeToken, Target: "owner", LimitTokens: new(int64(1))}).ID:  false,
+	}
+	south := budget.Row{Time: time.Now(), Account: budget.Account{Tenant: "south"}, Amount: budget.Amount{Tokens: 7}}
+	if err := h.server.accounts.Add(t.Context(), south); err != nil {
+		t.Fatal(err)
+	}
+	var tk api.TokensCreateResult
+	h.call("tokens.create", api.TokensCreateParams{Role: "viewer", Tenant: "north"}, &tk)
+	var list api.BudgetListResult
+	if err := h.client(tk.Token).Call(h.ctx(), "budget.list", api.BudgetListParams{}, &list); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range list.Budgets {
+		if !own[b.ID] || b.SpentTokens != 0 {
+			t.Errorf("the tenant sees %+v, want no budget or usage of others", b)
+		}
+	}
+	if len(list.Budgets) != 2 {
+		t.Errorf("the tenant sees %d budgets, want 2", len(list.Budgets))
+	}
+}
+
+// TestTenant_links checks that a link to a session of a tenant belongs to the tenant, whoever has made it: the tenant can end it, and no other link.
+func TestTenant_links(t *testing.T) {
+	h := newHarness(t)
+	var tk api.TokensCreateResult
+	h.call("tokens.create", api.TokensCreateParams{Role: "operator", Tenant: "north"}, &tk)
+	north := h.client(tk.Token)
+	var r api.ConnectResult
+	if err := north.Call(h.ctx(), "session.connect", api.ConnectParams{}, &r); err != nil {
+		t.Fatal(err)
+	}
+	for session, want := range map[string]api.Reason{r.SessionID: "", h.connect(): api.Conflict} {
+		var link api.ShareCreateResult
+		h.call("share.create", api.ShareCreateParams{SessionID: session}, &link)
+		if err := north.Call(h.ctx(), "share.revoke", api.ShareRevokeParams{ID: link.ID}, nil); client.Reason(err) != want {
+			t.Errorf("the tenant ends a link to session %s (its own is %s): %v, want %q", session, r.SessionID, err, want)
 		}
 	}
 }
