@@ -2,6 +2,9 @@ package server
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"github.com/seed7221b0f9/parley/server/retention"
 	"os"
 	"path/filepath"
 	"testing"
@@ -99,4 +102,22 @@ func TestLimits_worktrees(t *testing.T) {
 	if out := r.git(r.repo, "branch", "--list", clean.Branch); out == "" {
 		t.Error("the branch of the removed worktree is gone")
 	}
+}
+
+// TestExpire_busy checks that no limit deletes a session that has become active, or its uploads.
+func TestExpire_busy(t *testing.T) {
+	h := newHarness(t)
+	id := h.connect()
+	w := h.watch(id)
+	h.query(id, "wait")
+	w.awaitAnswer("I wait.")
+	for name, expire := range map[string]func(ctx context.Context, id string) error{"the session": h.server.expireSession, "its uploads": h.server.expireUploads} {
+		if err := expire(t.Context(), id); !errors.Is(err, retention.ErrKept) {
+			t.Errorf("during a turn %s: %v, want %v", name, err, retention.ErrKept)
+		}
+	}
+	if !h.server.sessions.Exists(id) {
+		t.Error("the session is deleted, want it kept")
+	}
+	h.refused(api.Conflict, "history.delete", api.HistoryRef{Session: h.info(id).AgentID})
 }

@@ -406,3 +406,25 @@ func TestWebhook_stop(t *testing.T) {
 		r.Close()
 	}
 }
+
+// TestWebhook_secretStays checks that a webhook keeps its secret when it is changed without one, and shows a secret only when it is made.
+func TestWebhook_secretStays(t *testing.T) {
+	h := newHarness(t)
+	secret := func(id string) string {
+		k, _ := h.server.webhooks.find(func(k subscriber) bool { return k.ID == id })
+		return k.Secret
+	}
+	var made, changed api.WebhooksSetResult
+	h.call("webhooks.set", api.WebhooksSetParams{Webhook: api.Webhook{URL: "https://example.com/a"}}, &made)
+	hook := made.Webhook
+	hook.URL = "https://example.com/b"
+	h.call("webhooks.set", api.WebhooksSetParams{Webhook: hook}, &changed)
+	if made.Secret == "" || changed.Secret != "" || secret(hook.ID) != made.Secret {
+		t.Errorf("the secret was %q, the change shows %q, and it is %q now; want it unchanged, and shown once", made.Secret, changed.Secret, secret(hook.ID))
+	}
+	const other = "another secret of a webhook"
+	h.call("webhooks.set", api.WebhooksSetParams{Webhook: hook, Secret: other}, &changed)
+	if changed.Secret != "" || secret(hook.ID) != other {
+		t.Errorf("a change of the secret shows %q, and it is %q now, want %q", changed.Secret, secret(hook.ID), other)
+	}
+}
