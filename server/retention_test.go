@@ -120,4 +120,6 @@ func TestExpire_busy(t *testing.T) {
 		t.Error("the session is deleted, want it kept")
 	}
 	h.refused(api.Conflict, "history.delete", api.HistoryRef{Session: h.info(id).AgentID})
+	h.call("session.interrupt", api.SessionRef{SessionID: id}, nil)
+	w.results(1)
 }
