@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
@@ -40,8 +41,8 @@ func settingsGet(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.Sett
 }
 
 // health reports on the sessions that the caller may see.
-func health(s *Server, ctx context.Context, _ *caller, _ api.Empty) (api.HealthResult, error) {
-	all := s.sessions.All(ctx)
+func health(s *Server, ctx context.Context, c *caller, _ api.Empty) (api.HealthResult, error) {
+	all := slices.DeleteFunc(s.sessions.All(ctx), func(e session.Info) bool { return c.session != "" && c.session != e.SessionID })
 	result := api.HealthResult{Status: "ok", Sessions: int64(len(all)), Version: s.opts.Version}
 	if s.sessions.Working() != nil || s.sessions.Giving() {
 		result.Status = "draining"

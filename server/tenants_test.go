@@ -227,3 +227,35 @@ func TestTenant_links(t *testing.T) {
 		}
 	}
 }
+
+// TestHealth_sees checks that the numbers of sessions and agents are those that the caller sees: all, those of a tenant, or the one of a link.
+func TestHealth_sees(t *testing.T) {
+	h := newHarness(t)
+	var tk api.TokensCreateResult
+	h.call("tokens.create", api.TokensCreateParams{Role: "operator", Tenant: "north"}, &tk)
+	if err := h.client(tk.Token).Call(h.ctx(), "session.connect", api.ConnectParams{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	quiet, busy := h.connect(), h.connect()
+	h.query(busy, "wait")
+	w := h.watch(busy)
+	w.awaitAnswer("I wait.")
+	link := func(id string) string {
+		var r api.ShareCreateResult
+		h.call("share.create", api.ShareCreateParams{SessionID: id}, &r)
+		return r.Token
+	}
+	for name, tt := range map[string]struct {
+		token            string
+		sessions, agents int64
+	}{
+		"the owner": {h.token, 3, 1}, "a tenant": {tk.Token, 1, 0}, "a link to a quiet session": {link(quiet), 1, 0}, "a link to a busy one": {link(busy), 1, 1},
+	} {
+		var got api.HealthResult
+		if err := h.client(tt.token).Call(h.ctx(), "health", api.Empty{}, &got); err != nil || got.Sessions != tt.sessions || got.Agents != tt.agents {
+			t.Errorf("%s: %d sessions and %d agents, %v, want %d and %d", name, got.Sessions, got.Agents, err, tt.sessions, tt.agents)
+		}
+	}
+	h.call("session.interrupt", api.SessionRef{SessionID: busy}, nil)
+	w.results(1)
+}
