@@ -375,6 +375,7 @@ func (k *socket) subscribe(ctx context.Context, id string, from *api.Cursor) (ap
 	begin := make(chan struct{})
 	k.wg.Go(func() {
 		defer close(sub.done)
+		defer k.forget(id, sub)
 		defer end()
 		defer cancel()
 		select {
@@ -395,6 +396,15 @@ func (k *socket) detach(id string) {
 	if sub != nil {
 		sub.cancel()
 		<-sub.done
+	}
+}
+
+// forget removes a subscription that has ended, so that it does not count as a followed session.
+func (k *socket) forget(id string, sub *subscription) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.watching[id] == sub {
+		delete(k.watching, id)
 	}
 }
 

@@ -606,3 +606,18 @@ func TestSocket_badRequests(t *testing.T) {
 		t.Errorf("a method that does not exist: %+v", e)
 	}
 }
+
+// TestSocket_subscriptions checks that a session that has ended does not count as a followed one.
+func TestSocket_subscriptions(t *testing.T) {
+	h := newHarness(t)
+	w := h.dial(h.token)
+	for i := range maxSubscriptions + 1 {
+		id := h.connect()
+		if _, e := w.call("session.attach", api.AttachParams{SessionID: id}); e != nil {
+			t.Fatalf("after %d deleted sessions one cannot be followed: %+v", i, e)
+		}
+		h.call("session.delete", api.SessionDeleteParams{SessionID: id}, nil)
+		for w.read().Method != "detached" {
+		}
+	}
+}
