@@ -120,6 +120,11 @@ func TestFullDisk(t *testing.T) {
 					t.Errorf("on a full disk the server shows of %s\n%s\nand the next one shows\n%s", what, want, after[what])
 				}
 			}
+			for what, text := range after {
+				if _, ok := before[what]; !ok {
+					t.Errorf("on a full disk the server does not show %s, and the next one shows\n%s", what, text)
+				}
+			}
 			free = d.fill()
 			if err := d.client(d.token).Call(d.ctx(), "tokens.create", api.TokensCreateParams{Role: "viewer"}, nil); err == nil && reserve < 0 {
 				t.Error("a token is made on a full disk")

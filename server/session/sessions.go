@@ -159,6 +159,7 @@ func (s *Sessions) Delete(ctx context.Context, id string, agentFiles bool) (dir,
 	a.cancel()
 	<-a.done
 	if err := a.log.Delete(ctx); err != nil {
+		s.show(id, a)
 		return "", "", err
 	}
 	_ = os.Remove(a.shown.path) // it exists only if its last turn could not be stored

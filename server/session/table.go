@@ -266,6 +266,18 @@ func (t *table) hide(id string) {
 	}
 }
 
+// show returns a session to the lists whose deletion failed, without its actor, which has ended.
+func (t *table) show(id string, ended *actor) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e := t.entries[id]; e != nil {
+		e.gone = false
+		if e.actor == ended {
+			e.actor = nil
+		}
+	}
+}
+
 func (t *table) remove(id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
