@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 )
 
 const (
@@ -33,7 +34,8 @@ const (
 type journal struct {
 	mu     sync.Mutex
 	file   *os.File // nil before Open has checked the store, and for a cluster
-	size   int
+	size   int      // of file
+	late   bool     // the disk had no room for the base
 	lasts  map[string]uint64
 	purged map[string]uint64 // by purgeKey
 	damage []Damage
@@ -89,7 +91,16 @@ func (j *journal) begin(d *dataDir, c *checkpoint) (err error) {
 	if err != nil {
 		return err
 	}
-	return j.rebase()
+	err = j.rebase()
+	if isFull(err) { // base and file on disk stay valid: the next line, or the next Open, tries again
+		info, statErr := j.file.Stat()
+		if statErr != nil {
+			return statErr
+		}
+		j.size, j.late = int(info.Size()), true
+		return nil
+	}
+	return err
 }
 
 // checkpoint returns a copy of the state.
@@ -108,20 +119,39 @@ func (j *journal) rebase() error {
 	if err := writeSynced(filepath.Join(filepath.Dir(j.file.Name()), baseName), text); err != nil {
 		return err
 	}
-	j.size = 0
-	return j.file.Truncate(0)
+	if err := j.file.Truncate(0); err != nil {
+		return err
+	}
+	j.size, j.late = 0, false
+	return nil
 }
 
-// note appends a line.
+// note appends a line, or nothing after an error: a line after an incomplete one could not be read.
 func (j *journal) note(line string) error {
 	if j.file == nil {
 		return nil
 	}
 	n, err := fmt.Fprintf(j.file, "%08x %s\n", crc32.Checksum([]byte(line), castagnoli), line)
-	if j.size += n; err == nil && j.size > journalSize {
-		return j.rebase()
+	if err != nil {
+		return errors.Join(err, j.cut(j.size))
 	}
-	return err
+	if j.size += n; j.late || j.size > journalSize {
+		if err := j.rebase(); !isFull(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// isFull reports whether a write has failed because the disk or the quota of the user is full.
+func isFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// cut removes the end of the file from a position on.
+func (j *journal) cut(size int) error {
+	j.size = size
+	return j.file.Truncate(int64(size))
 }
 
 // acked records the newest event of a log. Without the record a loss may go unnoticed, but the event is stored: an error
@@ -142,20 +172,40 @@ func (j *journal) last(session string) uint64 {
 	return j.lasts[session]
 }
 
-// purging records, durably, that the events of a log before an event will be removed.
+// purging records, durably, that the events of a log before an event will be removed. After an error they stay: otherwise the next Open
+// would remove what the log has got since.
 func (j *journal) purging(session string, epoch [8]byte, before uint64) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.file == nil {
 		return nil
 	}
-	key := purgeKey(session, epoch)
+	key, size := purgeKey(session, epoch), j.size
+	last, listed := j.lasts[session]
+	old, had := j.purged[key]
+	damage := j.damage
 	j.purged[key] = max(before, j.purged[key])
 	if before == everything {
 		delete(j.lasts, session)
 		j.damage = ofOthers(j.damage, session)
 	}
-	return errors.Join(j.note(fmt.Sprintf("%s %d", key, before)), j.file.Sync())
+	err := j.note(fmt.Sprintf("%s %d", key, before))
+	if err == nil {
+		err = j.file.Sync()
+	}
+	if err == nil {
+		return nil
+	}
+	if j.size > size {
+		err = errors.Join(err, j.cut(size))
+	}
+	if j.damage, j.purged[key] = damage, old; !had {
+		delete(j.purged, key)
+	}
+	if listed {
+		j.lasts[session] = last
+	}
+	return err
 }
 
 // foundOpen is the reason for events that a reader misses in an open store. The next Open determines all missing events.
