@@ -85,7 +85,7 @@ func (s *Server) payer(ctx context.Context, id string, c *caller) (budget.Accoun
 	}
 	for _, standing := range s.accounts.Check(child) {
 		if err == nil && standing.Stops() {
-			err = session.Fail(api.BudgetExceeded, "%s", standing.String())
+			err = session.Fail(api.BudgetExceeded, "%s", standing.For(child.Tenant).String())
 		}
 	}
 	return child, err

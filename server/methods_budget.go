@@ -27,7 +27,7 @@ func budgetList(s *Server, ctx context.Context, c *caller, p api.BudgetListParam
 		standings = s.accounts.Check(account)
 	}
 	for _, st := range standings {
-		result.Budgets = append(result.Budgets, session.BudgetOf(st))
+		result.Budgets = append(result.Budgets, session.BudgetOf(st.For(c.tenant)))
 	}
 	return result, nil
 }

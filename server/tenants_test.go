@@ -184,12 +184,13 @@ func TestQuiet(t *testing.T) {
 func TestTenant_budgets(t *testing.T) {
 	h := newHarness(t)
 	own := map[string]bool{
-		h.setBudget(api.Budget{Scope: budget.ScopeTenant, Target: "north", LimitTokens: new(int64(1))}).ID: true,
-		h.setBudget(api.Budget{Scope: budget.ScopeTenant, LimitTokens: new(int64(1))}).ID:                  true,
-		h.setBudget(api.Budget{Scope: budget.ScopeTenant, Target: "south", LimitTokens: new(int64(1))}).ID: false,
-		h.setBudget(api.Budget{Scope: budget.ScopeToken, Target: "owner", LimitTokens: new(int64(1))}).ID:  false,
+		h.setBudget(api.Budget{Scope: budget.ScopeTenant, Target: "north", LimitTokens: new(int64(1))}).ID:      true,
+		h.setBudget(api.Budget{Scope: budget.ScopeTenant, LimitTokens: new(int64(1))}).ID:                       true,
+		h.setBudget(api.Budget{Scope: budget.ScopeTenant, Target: "south", LimitTokens: new(int64(1))}).ID:      false,
+		h.setBudget(api.Budget{Scope: budget.ScopeToken, Target: "owner", LimitTokens: new(int64(1))}).ID:       false,
+		h.setBudget(api.Budget{Scope: budget.ScopeServer, LimitTokens: new(int64(100)), LimitUSD: new(1.0)}).ID: true,
 	}
-	south := budget.Row{Time: time.Now(), Account: budget.Account{Tenant: "south"}, Amount: budget.Amount{Tokens: 7}}
+	south := budget.Row{Time: time.Now(), Account: budget.Account{Tenant: "south"}, Amount: budget.Amount{Tokens: 7, USD: 0.5}}
 	if err := h.server.accounts.Add(t.Context(), south); err != nil {
 		t.Fatal(err)
 	}
@@ -200,12 +201,12 @@ func TestTenant_budgets(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, b := range list.Budgets {
-		if !own[b.ID] || b.SpentTokens != 0 {
+		if !own[b.ID] || b.SpentTokens != 0 || b.SpentUSD != nil && *b.SpentUSD != 0 {
 			t.Errorf("the tenant sees %+v, want no budget or usage of others", b)
 		}
 	}
-	if len(list.Budgets) != 2 {
-		t.Errorf("the tenant sees %d budgets, want 2", len(list.Budgets))
+	if len(list.Budgets) != 3 {
+		t.Errorf("the tenant sees %d budgets, want 3", len(list.Budgets))
 	}
 }
 

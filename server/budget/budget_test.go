@@ -347,3 +347,23 @@ func TestAccount_child(t *testing.T) {
 		t.Errorf("a fourth: %v, want %v", err, budget.ErrDepth)
 	}
 }
+
+// TestStanding_For checks that a tenant sees the level of a limit of the server without the usage, and its own limits with it.
+func TestStanding_For(t *testing.T) {
+	for _, tt := range []struct {
+		scope, tenant string
+		level         budget.Level
+		want          string
+	}{
+		{budget.ScopeServer, "", budget.Near, "The budget for the server: $8.00 of $10.00, 5 of 6 tokens used."},
+		{budget.ScopeTenant, "acme", budget.Near, "The budget for this tenant: $8.00 of $10.00, 5 of 6 tokens used."},
+		{budget.ScopeServer, "acme", budget.Below, "The budget for the server: less than 80 % used."},
+		{budget.ScopeServer, "acme", budget.Near, "The budget for the server: more than 80 % used."},
+		{budget.ScopeServer, "acme", budget.Reached, "The budget for the server is used up."},
+	} {
+		s := budget.Standing{Limit: budget.Limit{Scope: tt.scope, USD: new(10.0), Tokens: new(int64(6))}, Spent: budget.Amount{USD: 8, Tokens: 5}, Level: tt.level}
+		if got := s.For(tt.tenant); got.String() != tt.want || (got.Spent == budget.Amount{}) != got.Hidden {
+			t.Errorf("of the %s, tenant %q sees %q, hidden %v, %+v; want %q", tt.scope, tt.tenant, got, got.Hidden, got.Spent, tt.want)
+		}
+	}
+}

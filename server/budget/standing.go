@@ -26,6 +26,16 @@ type Standing struct {
 	Spent  Amount
 	Resets time.Time // when counting restarts; zero is never
 	Level  Level
+	Hidden bool // the usage is not shown: see For
+}
+
+// For returns the standing as the sessions of a tenant show it, "" for none: the usage of the whole server is that of other tenants too,
+// and is hidden.
+func (s Standing) For(tenant string) Standing {
+	if tenant != "" && s.Scope == ScopeServer {
+		s.Spent, s.Hidden = Amount{}, true
+	}
+	return s
 }
 
 // Key identifies the limit, the account and the period, so that each can be reported once.
@@ -73,10 +83,10 @@ func (s Standing) Left() (float64, bool) {
 func (s Standing) String() string {
 	whose := map[string]string{ScopeSession: "this session", ScopeToken: "this token", ScopeTenant: "this tenant", ScopeServer: "the server"}[s.Scope]
 	var used []string
-	if s.USD != nil {
+	if s.USD != nil && !s.Hidden {
 		used = append(used, dollars(s.Spent.USD)+" of "+dollars(*s.USD))
 	}
-	if s.Tokens != nil {
+	if s.Tokens != nil && !s.Hidden {
 		used = append(used, fmt.Sprintf("%d of %d tokens", s.Spent.Tokens, *s.Tokens))
 	}
 	period := ""
@@ -84,8 +94,13 @@ func (s Standing) String() string {
 		period = " of the " + s.Period
 	}
 	text := fmt.Sprintf("The budget%s for %s: %s used", period, whose, strings.Join(used, ", "))
-	if s.Level == Reached {
+	switch {
+	case s.Level == Reached && s.Hidden:
+		text = fmt.Sprintf("The budget%s for %s is used up", period, whose)
+	case s.Level == Reached:
 		text = fmt.Sprintf("The budget%s for %s is used up: %s", period, whose, strings.Join(used, ", "))
+	case s.Hidden:
+		text = fmt.Sprintf("The budget%s for %s: %s than %.0f %% used", period, whose, map[bool]string{true: "more", false: "less"}[s.Level == Near], 100*Warning)
 	}
 	if !s.Resets.IsZero() {
 		text += ", anew on " + s.Resets.Format("2006-01-02 15:04 MST")

@@ -220,6 +220,7 @@ func (p *spending) tellBudget(s budget.Standing) {
 		p.told = map[string]budget.Level{}
 	}
 	p.told[s.Key()] = s.Level
+	s = s.For(p.account().Tenant)
 	n := &event.Notice{Header: p.core.header(""), Severity: event.NoticeWarning, Code: noticeBudgetNear, Text: s.String() + " " + s.Consequence(), Data: event.Encoded(BudgetOf(s))}
 	if s.Level == budget.Reached {
 		n.Severity, n.Code = event.NoticeError, noticeBudgetReached
@@ -254,7 +255,7 @@ func (p *spending) stopSpending() {
 func (p *spending) overBudget() error {
 	for _, s := range p.srv.opts.Accounts.Check(p.account()) {
 		if s.Stops() {
-			return Fail(api.BudgetExceeded, "%s", s.String())
+			return Fail(api.BudgetExceeded, "%s", s.For(p.account().Tenant).String())
 		}
 	}
 	return nil
@@ -397,7 +398,7 @@ func BudgetOf(s budget.Standing) api.Budget {
 	if s.Target != s.Limit.Target {
 		b.Of = s.Target
 	}
-	if s.Spent.Unpriced < s.Spent.Tokens || s.Spent.Tokens == 0 {
+	if !s.Hidden && (s.Spent.Unpriced < s.Spent.Tokens || s.Spent.Tokens == 0) {
 		b.SpentUSD = &s.Spent.USD
 	}
 	return b

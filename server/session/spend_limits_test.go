@@ -220,3 +220,25 @@ func TestCatchUp_fails(t *testing.T) {
 		t.Errorf("afterwards the error is %v, want the history in the log", err)
 	}
 }
+
+// TestSpending_tenant checks that a session of a tenant does not show the usage of the whole server, and one of the owner does.
+func TestSpending_tenant(t *testing.T) {
+	for tenant, shown := range map[string]bool{"": true, "acme": false} {
+		s, _ := memSessions(t)
+		accounts := &limits{}
+		s.opts.Accounts = accounts
+		a := s.newActor(Prefix+"tenant", "e")
+		defer a.cancel()
+		a.core.Opened.Tenant = tenant
+		most := int64(9999)
+		st := budget.Standing{Limit: budget.Limit{ID: "l", Scope: budget.ScopeServer, Tokens: &most, Action: budget.ActionInterrupt}, Spent: budget.Amount{Tokens: 7777}, Level: budget.Reached}
+		accounts.set(st)
+		a.spending.tellBudget(st)
+		notice := a.batch[len(a.batch)-1].ev.(*event.Notice)
+		for what, text := range map[string]string{"text of the notice": notice.Text, "data of the notice": string(notice.Data), "refusal": fmt.Sprint(a.spending.overBudget())} {
+			if strings.Contains(text, "7777") != shown {
+				t.Errorf("tenant %q: the %s is %s; want the usage of the server in it: %v", tenant, what, text, shown)
+			}
+		}
+	}
+}
