@@ -96,17 +96,22 @@ func (m *Manager) load(id string) (record, error) {
 	if err != nil {
 		return record{}, fmt.Errorf("workspace: %w", err)
 	}
-	var r record
+	r, err := parseRecord(id, data)
+	if err != nil {
+		return record{}, m.putAside(id, err)
+	}
+	return r, nil
+}
+
+// parseRecord reads the content of the record of a worktree.
+func parseRecord(id string, data []byte) (r record, err error) {
 	if data, err = sealed.Open(data); err == nil {
 		err = json.Unmarshal(data, &r)
 	}
 	if err == nil && r.ID != id {
 		err = fmt.Errorf("it is of %q", r.ID)
 	}
-	if err != nil {
-		return record{}, m.putAside(id, err)
-	}
-	return r, nil
+	return r, err
 }
 
 // damagedMark is part of the names of damaged records that were moved aside.
@@ -138,6 +143,29 @@ func DamagedRecords(dir string) ([]string, error) {
 	for _, e := range entries {
 		if strings.Contains(e.Name(), damagedMark) {
 			found = append(found, filepath.Join(recordsDir, e.Name()))
+		}
+	}
+	return found, nil
+}
+
+// UnreadableRecords returns the records in the data directory of a manager, which need not run, that are damaged: a manager moves them
+// aside when it reads them.
+func UnreadableRecords(dir string) ([]string, error) {
+	paths, err := filesIn(filepath.Join(dir, recordsDir), "w-", ".json")
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, path := range paths {
+		data, err := regularfile.Read(path, maxRecord)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("workspace: %w", err)
+		}
+		if _, err := parseRecord(strings.TrimSuffix(filepath.Base(path), ".json"), data); err != nil {
+			found = append(found, filepath.Join(recordsDir, filepath.Base(path)))
 		}
 	}
 	return found, nil

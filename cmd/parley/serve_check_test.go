@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/doctor"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/serve"
+	"github.com/seed7221b0f9/parley/internal/sealed"
 )
 
 // examineServerWith runs the checks of a server with these flags.
@@ -117,6 +118,35 @@ func TestDoctor_files(t *testing.T) {
 	for _, want := range []string{"logs 3 MB", "uploads 4 MB of 2", "worktrees 5 MB"} {
 		if c := checks["storage"]; c.Status != doctor.OK || !strings.Contains(c.Detail, want) {
 			t.Errorf("the check of storage is %+v, want %s with %q", c, doctor.OK, want)
+		}
+	}
+}
+
+// TestDoctor_damaged checks that doctor lists the damaged files of a server that does not run, and changes none.
+func TestDoctor_damaged(t *testing.T) {
+	data := t.TempDir()
+	names := []string{"webhooks.json", "push-key", "marks", filepath.Join("secrets", "s-1"), filepath.Join("workspaces", "records", "w-00000001.json")}
+	whole := map[string]string{"webhooks.json": "[]", "marks": strings.Repeat("0", 64), names[3]: "{}", names[4]: `{"id":"w-00000001"}`}
+	for _, name := range names {
+		if text := whole[name]; text != "" {
+			writeTestFile(t, string(sealed.Seal([]byte(text))), 0o600, data, "server", name)
+		}
+	}
+	if c := examineServerWith(t, "--data", data, "--listen", "127.0.0.1:0")["tokens"]; c.Status != doctor.OK {
+		t.Errorf("with whole files the check is %+v, want %s", c, doctor.OK)
+	}
+	for _, name := range names {
+		text := sealed.Seal([]byte(whole[name]))
+		text[0] ^= 1
+		writeTestFile(t, string(text), 0o600, data, "server", name)
+	}
+	c := examineServerWith(t, "--data", data, "--listen", "127.0.0.1:0")["tokens"]
+	for _, name := range names {
+		if c.Status != doctor.Fail || !strings.Contains(c.Detail, name) {
+			t.Errorf("with damaged files the check is %+v, want %s with %s", c, doctor.Fail, name)
+		}
+		if _, err := os.Stat(filepath.Join(data, "server", name)); err != nil {
+			t.Errorf("the check has moved a file: %v", err)
 		}
 	}
 }

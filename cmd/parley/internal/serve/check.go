@@ -131,9 +131,12 @@ func checkTokens(data string) doctor.Check {
 	}
 	c.Detail = fmt.Sprintf("%d valid, %d expired", t.Valid, t.Expired)
 	aside, err := server.DamagedFiles(dir)
-	switch {
+	unreadable, readErr := server.UnreadableFiles(dir)
+	switch err := errors.Join(err, readErr); {
 	case err != nil:
 		c.Status, c.Detail = doctor.Fail, err.Error()
+	case len(unreadable) > 0:
+		c.Status, c.Detail, c.Fix = doctor.Fail, fmt.Sprintf("files in %s are damaged: %s", dir, strings.Join(unreadable, ", ")), "start the server, which puts them aside; then make what was in them again, or restore them from a copy of the data directory first"
 	case len(aside) > 0:
 		c.Status, c.Detail, c.Fix = doctor.Warn, fmt.Sprintf("files in %s were damaged and put aside: %s", dir, strings.Join(aside, ", ")), "make the tokens and webhooks that are missing again, then delete these files"
 	case t.Path == "":
