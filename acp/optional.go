@@ -46,7 +46,7 @@ func (o Optional[T]) IsNull() bool { return o.state == 1 }
 // IsSet reports whether the member has a value, as opposed to being null or absent.
 func (o Optional[T]) IsSet() bool { return o.state == 2 }
 
-// MarshalJSON writes the value, or null if the member has none. omitzero omits an absent member.
+// MarshalJSON writes the value, or null for a null member. omitzero omits an absent member.
 func (o Optional[T]) MarshalJSON() ([]byte, error) {
 	if o.state != 2 {
 		return []byte("null"), nil

@@ -86,7 +86,7 @@ func TestModes(t *testing.T) {
 	tests := []struct {
 		name, answer string
 		opts         agent.Options
-		sent         string // the mode that is sent to the agent; "" if none
+		sent         string // the mode that is sent to the agent, if any
 		failed       bool
 	}{
 		{"nobody chose", modes, agent.Options{Mode: "default", ModeUnchosen: true}, "", false},

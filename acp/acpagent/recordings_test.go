@@ -73,7 +73,7 @@ type driver struct {
 	r    *acptest.Recording
 	work string
 
-	session *played // nil if none is open
+	session *played // nil without an open one
 	shown   strings.Builder
 	mu      sync.Mutex
 	asked   int // of r.Meta.Asks

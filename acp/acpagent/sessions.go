@@ -37,8 +37,8 @@ func (p *Provider) Describe(ctx context.Context, opts agent.Options) (d Descript
 	return d, err
 }
 
-// Sessions returns the agent's sessions of a directory, or of all directories if the options name
-// none. If the agent cannot list sessions, the error is [agent.ErrUnsupported].
+// Sessions returns the agent's sessions of a directory, or of all directories if the options have
+// no directory. If the agent cannot list sessions, the error is [agent.ErrUnsupported].
 func (p *Provider) Sessions(ctx context.Context, opts agent.Options) (list []agent.HistoryInfo, err error) {
 	err = p.visit(ctx, opts, func(s *Session) error {
 		if !s.sessionCapabilities().List.IsSet() {

@@ -296,7 +296,7 @@ func TestStray(t *testing.T) {
 	}
 }
 
-// The environment of an agent is that of the options, or of this process if they have none, followed by that of the
+// The agent's environment is that of the options, or else that of this process, followed by the variables of the
 // provider.
 func TestSession_env(t *testing.T) {
 	t.Setenv("OF_THE_PROCESS", "1")

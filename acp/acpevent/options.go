@@ -23,7 +23,7 @@ type Choice struct {
 	Data        event.JSON // everything that the agent reports about it
 }
 
-// Find returns the choice with this value or name, or false if there is none.
+// Find returns the choice with this value or name, or false if it is not found.
 func (s *Setting) Find(value string) (Choice, bool) {
 	for _, byName := range []bool{false, true} {
 		for _, c := range s.Values {
@@ -36,7 +36,7 @@ func (s *Setting) Find(value string) (Choice, bool) {
 }
 
 // Settings holds the models, modes and other choices that an agent offers in a session. The zero
-// value has none.
+// value offers no choices.
 type Settings struct {
 	Mode, Model, Effort Setting
 	Options             map[string]acp.SessionConfigOption // all config options by their id

@@ -190,8 +190,8 @@ func (c *Converter) Answered(requestID, action string, content event.JSON) []eve
 	return c.out
 }
 
-// settle gives each open call a result with the reason why the agent sent none. A later result of the agent
-// replaces it.
+// settle adds a result to each open call, with the reason why the agent did not send one. A later
+// result of the agent replaces it.
 func (c *Converter) settle(why string) {
 	for _, id := range slices.Sorted(maps.Keys(c.calls)) {
 		k := c.calls[id]

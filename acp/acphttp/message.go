@@ -10,7 +10,7 @@ import (
 type message struct {
 	line    []byte // the message without line breaks
 	version string
-	id      string // as JSON; "" if there is none
+	id      string // as JSON, if any
 	method  string // "" for an answer
 	session string // params.sessionId
 	hasID   bool

@@ -116,7 +116,7 @@ func (a *Agent) take(m Message) {
 // left.
 func (a *Agent) pick(m *Message) int {
 	var params map[string]json.RawMessage
-	_ = json.Unmarshal(m.Params, &params) // a request without members matches none
+	_ = json.Unmarshal(m.Params, &params) // a request without members matches no exchange
 	first := -1
 	for i, x := range a.Exchanges {
 		if x.Method != m.Method || a.used[i] {

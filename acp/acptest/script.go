@@ -34,7 +34,7 @@ func On(method string, steps ...Step) Exchange { return Exchange{Method: method,
 // Step is one action of an agent. Functions of this package return steps.
 type Step struct {
 	line   string // a line to write
-	number int    // number of the line in the recording; 0 if it is in none
+	number int    // number of the line in the recording; 0 without a recording
 	reply  string // the members of an answer, without its id
 	answer string // id of the agent's request whose answer to wait for
 	note   string // method of the notification to wait for

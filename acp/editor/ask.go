@@ -213,8 +213,8 @@ func permissionPaths(ev *event.PermissionRequest, dir string) []acp.ToolCallLoca
 	return location(ev.BlockedPath, dir, 0)
 }
 
-// pick asks the client to choose an option. If the client chooses none of them, pick returns nil
-// and the reason.
+// pick asks the client to choose an option. If the client does not choose an offered option, pick
+// returns nil and the reason.
 func (s *session) pick(ctx context.Context, r *acp.RequestPermissionRequest, list []choice) (*choice, string) {
 	var params any = r
 	if s.srv.isV2() {

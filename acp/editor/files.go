@@ -74,8 +74,7 @@ const (
 )
 
 // decide compares the text of a buffer with that on the disk. agreed is the last text that both had
-// in common, or nil if there was none. touched reports that the file on the disk has changed since
-// the session began.
+// in common, or nil. touched reports that the file on the disk has changed since the session began.
 func decide(agreed *textHash, disk, buffer textHash, touched bool) step {
 	switch {
 	case disk == buffer:
@@ -183,7 +182,8 @@ func (f *clientFiles) disk(path string) (textHash, bool, error) {
 	return hashOf(string(raw)), !info.ModTime().Before(f.since), err
 }
 
-// read requests the client's text of a file. It returns false if the client has none or does not answer.
+// read requests the client's text of a file. It returns false if the client does not have the file
+// or does not answer.
 func (f *clientFiles) read(ctx context.Context, session, path string) (string, bool) {
 	raw, err := f.srv.conn.Call(ctx, acp.MethodFsReadTextFile, &acp.ReadTextFileRequest{SessionID: acp.SessionID(session), Path: path})
 	var r acp.ReadTextFileResponse

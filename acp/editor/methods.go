@@ -236,8 +236,8 @@ func (s *server) begin(caps *acp.ClientCapabilities, version int64) {
 	}
 }
 
-// authMethods returns the login methods for this client. There are none for a client without
-// terminals.
+// authMethods returns the login methods for this client. They run in a terminal, so a client
+// without terminals gets none.
 func (s *server) authMethods(caps *acp.ClientCapabilities) []acp.AuthMethod {
 	if !caps.Auth.Or(acp.AuthCapabilities{}).Terminal.Or(false) {
 		return []acp.AuthMethod{}

@@ -76,7 +76,7 @@ type recordedStep struct {
 }
 
 // allScenarios returns the scenarios of the corpus in the environment, or of the project. It fails
-// the test if there are none.
+// the test if it finds no scenarios.
 func allScenarios(tb testing.TB) []recordedScenario {
 	tb.Helper()
 	dir := os.Getenv(corpusVariable)

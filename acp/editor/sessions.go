@@ -325,7 +325,7 @@ func (s *server) forkSession(ctx context.Context, p *acp.ForkSessionRequest) (an
 	return &jsonrpc.Then{Result: &acp.ForkSessionResponse{SessionID: acp.SessionID(one.id), Modes: modes, ConfigOptions: acp.Some(options)}, Do: one.announce}, nil
 }
 
-// history returns the provider's history, or an error if it has none.
+// history returns the provider's history, or an error if it does not keep one.
 func (s *server) history() (agent.History, error) {
 	if keeper, ok := s.opts.Provider.(agent.HistoryKeeper); ok {
 		return keeper.History(), nil

@@ -48,7 +48,7 @@ func resultOf(t *toolCall, ev *event.ToolComplete) result {
 	return r
 }
 
-// diffs returns the diffs of a result. If it has none, it returns those of the call.
+// diffs returns the diffs of a result, or else those of the call.
 func (t *toolCall) diffs(ev *event.ToolComplete) []acp.ToolCallContent {
 	notDiff := func(c acp.ToolCallContent) bool { return c.Type != acp.ToolCallContentIsDiff }
 	if list := slices.DeleteFunc(givenContent(ev.Content), notDiff); len(list) > 0 {

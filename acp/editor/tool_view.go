@@ -60,8 +60,8 @@ func shortPath(path, dir string) string {
 	return path
 }
 
-// location returns the location of a file that a call uses. It returns none unless the path is
-// absolute, which the protocol requires.
+// location returns the location of a file that a call uses. The protocol requires an absolute path;
+// for other paths location returns nil.
 func location(path, dir string, line int64) []acp.ToolCallLocation {
 	if path == "" {
 		return []acp.ToolCallLocation{}

@@ -10,8 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Updates converts an update of version 1 to updates of version 2, as JSON objects. It returns none
-// for an update without a counterpart.
+// Updates converts an update of version 1 to updates of version 2, as JSON objects. An update
+// without a counterpart returns no objects.
 func Updates(u acp.SessionUpdate) []map[string]any {
 	switch v := u.Value.(type) {
 	case *acp.ToolCall:
