@@ -57,7 +57,7 @@ type Batch struct {
 	// Line is the number of the line. It is 0 for events without a line; an adoption may report
 	// these again.
 	Line   uint64
-	Events []event.Event // none for most lines to the agent
+	Events []event.Event // empty for most lines to the agent
 }
 
 // Hosted is implemented by a session that can be adopted. To make use of that, a caller uses

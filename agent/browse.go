@@ -70,7 +70,7 @@ type HistoryText struct {
 }
 
 // HistoryPart is a part of a message: a text, the call of a tool, its result, or a block without
-// text. Parts of one Group share a heading; a result has none.
+// text. Parts of one Group share a heading; a result has no heading.
 type HistoryPart struct {
 	Kind  string // one of PartText, PartTool, PartResult and PartBlock
 	Group int

@@ -205,7 +205,7 @@ type Follower interface {
 
 // Authenticator is implemented by a provider with an agent that stores a login.
 type Authenticator interface {
-	// Logout deletes the login. It is not an error if there is none.
+	// Logout deletes the login. Without a login it returns nil.
 	Logout(ctx context.Context) error
 }
 

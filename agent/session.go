@@ -15,8 +15,8 @@ type Session interface {
 	// when the conversation is cleared.
 	ID() string
 	// Events yields the events from the start of the session on. It can be used once. The last
-	// element is the error with which the agent ended; after Close there is none. Leaving the loop
-	// does not end the session, but the agent blocks once its limited buffer is full.
+	// element is the error with which the agent ended; after Close there is no error. Leaving the
+	// loop does not end the session, but the agent blocks once its limited buffer is full.
 	Events(ctx context.Context) iter.Seq2[event.Event, error]
 	// Send sends an input to the agent. It returns when the input is accepted, not when its turn
 	// ends. An input that is sent during a turn waits in a queue, of the agent or of the provider.

@@ -141,7 +141,7 @@ func (s *Session) Agents(context.Context) ([]agent.Entry, error) {
 	return []agent.Entry{{Name: "general-purpose"}}, nil
 }
 
-// Title derives a title from a prompt. A prompt that begins with "untitled" has none.
+// Title derives a title from a prompt. It returns "" for a prompt that begins with "untitled".
 func (s *Session) Title(_ context.Context, prompt string) (string, error) {
 	if strings.HasPrefix(prompt, "untitled") {
 		return "", fmt.Errorf("%w: no title", agent.ErrUnsupported)

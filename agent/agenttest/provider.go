@@ -24,7 +24,7 @@ type Provider struct {
 	ProviderName string
 	// Dir is the directory of the sessions' files. It must exist.
 	Dir string
-	// Pause is the time between two deltas of an answer; 0 is none.
+	// Pause is the time between two deltas of an answer; 0 sends them without a pause.
 	Pause time.Duration
 	// OpenDelay is the time that Open and Resume take.
 	OpenDelay time.Duration
