@@ -15,7 +15,7 @@ import (
 // not decoded for it.
 type activity struct {
 	begun time.Time
-	at    atomic.Int64           // time of the last line since begun; 0 if there was none
+	at    atomic.Int64           // time of the last line since begun; 0 before the first
 	kind  atomic.Pointer[string] // kind of the last line, as Kind returns it
 	flow  atomic.Pointer[string] // kind of the last line that indicates the phase of a turn
 	tools toolLedger

@@ -154,7 +154,7 @@ func openAt(lines []spawn.Line) map[string]string {
 	return open
 }
 
-// handshakeEnd returns the number of the answer to initialize, or 0 if there is none.
+// handshakeEnd returns the number of the answer to initialize, or 0 if it is missing.
 func handshakeEnd(lines []spawn.Line) uint64 {
 	id := ""
 	for _, l := range lines {

@@ -19,8 +19,8 @@ type InterruptReceipt struct {
 	answer
 }
 
-// Interrupt stops the running turn. Queued prompts still run; the receipt lists them. The
-// receipt is empty if the CLI sends none. Without a running turn it has no effect.
+// Interrupt stops the running turn. Queued prompts still run; the receipt lists them. The receipt
+// is empty if the CLI does not send one. Without a running turn it has no effect.
 func (c *Client) Interrupt(ctx context.Context) (*InterruptReceipt, error) {
 	return c.interrupt(ctx, nil)
 }

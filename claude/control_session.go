@@ -13,8 +13,8 @@ func (c *Client) RenameSession(ctx context.Context, title, sessionID string) err
 	return c.Control(ctx, "rename_session", fields, nil)
 }
 
-// GenerateSessionTitle asks a small model for a title for the description and sets it. It
-// returns "" if the model gave none.
+// GenerateSessionTitle asks a small model for a title for the description and sets it. It returns
+// "" if the model did not answer with a title.
 func (c *Client) GenerateSessionTitle(ctx context.Context, description string) (string, error) {
 	return c.sessionTitle(ctx, description, true)
 }
@@ -37,10 +37,10 @@ type SideExchange struct {
 	Response string `json:"response"`
 }
 
-// SideAnswer is the answer to a side question. Response is empty if there was none, and
-// Synthetic is set if the CLI wrote it.
+// SideAnswer is the answer to a side question. Response is empty if the model did not answer.
+// Synthetic is set if the CLI wrote the text.
 type SideAnswer struct {
-	Response  string `json:"response"`  // "" if there was none
+	Response  string `json:"response"`  // "" if the model did not answer
 	Synthetic bool   `json:"synthetic"` // from the CLI, not from the model
 	// RefusalFallback is set if the model refused and another one answered.
 	RefusalFallback *SideFallback `json:"refusal_fallback,omitempty"`
@@ -82,8 +82,8 @@ func (c *Client) ExportConversation(ctx context.Context) (*ConversationExport, e
 	return ask[ConversationExport](ctx, c, "export_conversation", nil)
 }
 
-// SessionPlan is the plan that was made in plan mode, in Markdown, with the file it is in.
-// Exists is false if there is none.
+// SessionPlan is the plan that was made in plan mode, in Markdown, with the file it is in. Exists
+// is false before the first plan.
 type SessionPlan struct {
 	Exists  bool   `json:"exists"`
 	Content string `json:"content,omitempty"`

@@ -114,7 +114,7 @@ func (e *closedError) Unwrap() error { return e.error }
 // follows the last message.
 type ExitError struct {
 	Code   int    // -1 when a signal ended it
-	Signal string // "SIGKILL"; "" if none
+	Signal string // "SIGKILL"; "" if it exited
 	Stderr string // the end of the CLI's standard error
 	Err    error  // set if the exit status could not be read
 	// Foreign means that a SIGKILL ended the CLI which this package did not send. OutOfMemory means
@@ -177,7 +177,7 @@ func (e *ControlError) Is(target error) bool {
 type StalledError struct {
 	Phase     string        // handshake, control request …, first message, silence, drain, exit
 	Since     time.Duration // time without a message
-	LastEvent string        // the kind of the last message, "" if there was none
+	LastEvent string        // the kind of the last message, if any
 	// InFlightTool is the running tool without a result, the last one of several.
 	InFlightTool string
 	Stderr       string // the end of the CLI's standard error, if known

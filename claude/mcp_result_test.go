@@ -43,7 +43,7 @@ func mcpResponses(t *testing.T, scenario string) (results []json.RawMessage) {
 	return results
 }
 
-// acceptable reports whether a result has none of the shapes that the CLI rejects.
+// acceptable reports whether the CLI accepts the shape of a result.
 func acceptable(result json.RawMessage) bool {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(result, &m) != nil || m == nil {

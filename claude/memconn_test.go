@@ -464,8 +464,8 @@ func (c *memCLI) given() map[string]givenAnswer {
 	return answers
 }
 
-// answered returns the answer to a request: the response, or "error: " and the message,
-// or "" if there is none.
+// answered returns the answer to a request: the response, or "error: " and the message, or "" if it
+// is missing.
 func (c *memCLI) answered(id string) string {
 	c.t.Helper()
 	a := c.given()[id]

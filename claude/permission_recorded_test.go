@@ -138,8 +138,7 @@ func recordedCallbacks(t *testing.T, a recordedAnswer, elicits bool) *claude.Opt
 	return allowing(result, failure)
 }
 
-// recordedResult converts a recorded result to a type of this package, or returns nil if
-// there is none.
+// recordedResult converts a recorded result to a type of this package; nil stays nil.
 func recordedResult(t *testing.T, text json.RawMessage) claude.PermissionResult {
 	t.Helper()
 	var r struct {

@@ -18,8 +18,7 @@ import (
 // code.
 type reader struct {
 	s *session
-	// until is the number of the last past line, or 0 if there are none. Lines up to it restore the
-	// session.
+	// until is the number of the last past line, or 0. Lines up to it restore the session.
 	until  uint64
 	client *Client // the client of an adopted session
 	// initialized is set when the previous process has written initialize.

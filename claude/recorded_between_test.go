@@ -168,8 +168,8 @@ var ofCall = regexp.MustCompile(`\b(first|second|third|fourth|fifth|last|previou
 
 var callOrdinals = []string{"first", "second", "third", "fourth", "fifth"}
 
-// lookupCallID calls [lookupID] with the messages of the call that the description names, or of all calls if it
-// names none. earlier are the messages of each call.
+// lookupCallID calls [lookupID] with the messages of the call that the description names, or of all
+// calls if it does not name a call. earlier are the messages of each call.
 func lookupCallID(where string, earlier [][]message.Message) string {
 	m := ofCall.FindStringSubmatch(where)
 	if m == nil {

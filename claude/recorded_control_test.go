@@ -150,8 +150,8 @@ var idPlace = regexp.MustCompile(`^(\w+) of (?:the )?(?:first call's )?(?:(first
 
 var messageOrdinals = map[string]int{"": 0, "first": 0, "second": 1, "third": 2, "last": -1}
 
-// lookupID finds a value that a recording takes from the live run: a member of a message,
-// described in words. It returns "" if there is none.
+// lookupID finds a value that a recording takes from the live run: a member of a message, described
+// in words. It returns "" if no message has it.
 func lookupID(where string, messages []message.Message) string {
 	m := idPlace.FindStringSubmatch(where)
 	if m == nil {
@@ -209,7 +209,7 @@ func officialResult(request, answer json.RawMessage) json.RawMessage {
 	return answer
 }
 
-// requestSubtype returns the subtype of a request, "" if it has none.
+// requestSubtype returns the subtype of a request, if any.
 func requestSubtype(request json.RawMessage) string {
 	var r struct {
 		Subtype string `json:"subtype"`

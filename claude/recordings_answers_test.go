@@ -207,8 +207,8 @@ func returns(f func(answer any) bool) func(*comparison) bool {
 	}
 }
 
-// withoutLate removes the recorded answers to requests that the CLI had cancelled, if we
-// sent none.
+// withoutLate removes the recorded answers that we did not send, because the CLI had cancelled the
+// request.
 func (c *comparison) withoutLate(want []string, got map[string]map[string]any) []string {
 	return slices.DeleteFunc(want, func(line string) bool {
 		id := responseID(value([]byte(line)))

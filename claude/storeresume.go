@@ -76,8 +76,8 @@ func (r *restorer) load(ctx context.Context, key SessionKey) ([]json.RawMessage,
 	return r.launch.SessionStore.Load(ctx, key)
 }
 
-// find returns the session to resume: the named one, or the newest one with entries that are
-// not a subagent's. The id is "" if there is none.
+// find returns the session to resume: the named one, or the newest one with entries that are not a
+// subagent's. The id is "" if it finds no session.
 func (r *restorer) find(ctx context.Context) (id string, entries []json.RawMessage, err error) {
 	if id := r.launch.Resume; id != "" {
 		entries, err := r.named(ctx, id)

@@ -112,7 +112,7 @@ func wantEmpty(t *testing.T, dir string) {
 	}
 }
 
-// After any failure no file is left, and none is written outside.
+// After any failure no file is left over or written outside the directory.
 func TestRestoreFails(t *testing.T) {
 	failed := errors.New("no network")
 	entry := []json.RawMessage{json.RawMessage(`{}`)}

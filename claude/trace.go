@@ -153,7 +153,7 @@ type TurnEndTrace struct {
 	// Prompts are the prompts of the turn, including those that arrived while it ran and that
 	// the CLI answered with it.
 	Prompts []PromptTrace
-	// Result is nil if the CLI sent none; Err is then the reason.
+	// If the CLI did not send a result, Result is nil and Err is the reason.
 	Result *message.Result
 	// ModelUsage is the usage of this turn by model, including subagents, and CostUSD its cost:
 	// unlike those of the result they can be added up.
@@ -193,8 +193,8 @@ type GenerationTrace struct {
 	ParentToolUseID string // set in a subagent: the tool use that started it
 	AgentID         string
 	StopReason      string
-	// Usage is nil if the stream has none. Partial means that Usage has the numbers at the
-	// start of the answer, with incomplete output tokens. That is the case without
+	// Usage is nil if the stream does not report it. Partial means that Usage has the numbers at
+	// the start of the answer, with incomplete output tokens. That is the case without
 	// IncludePartialMessages, and always in subagents.
 	Usage   *message.Usage
 	Partial bool
@@ -222,7 +222,7 @@ type ToolEndTrace struct {
 	ParentToolUseID string
 	IsError         bool
 	Result          *message.ToolResult     // nil if the call was aborted
-	Meta            *message.ToolResultMeta // nil if there is none
+	Meta            *message.ToolResultMeta // if any
 }
 
 // TaskBeginTrace describes the start of a task, mostly a subagent or a command that runs in the

@@ -10,8 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// describe returns the function that reports the answer to a request of the CLI to Trace, or
-// nil if there is none for the request.
+// describe returns the function that reports the answer to a request of the CLI to Trace, or nil if
+// Trace has no function for the request.
 func (t *tracer) describe(req control.Request) func(p Period, answer string, err error) {
 	switch req.Subtype {
 	case "can_use_tool", "elicitation", "request_user_dialog":

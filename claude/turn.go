@@ -72,9 +72,9 @@ func (t *Turn) finished() bool {
 // Messages yields the turn's messages, from its start, the result last. The error of a turn that
 // failed follows its result: a *[ResultError], wrapped in a *[RateLimitError] for a rate limit.
 // Without a result the last element is the reason: [ErrCancelled] for a prompt that was dropped,
-// [ErrNoResult] if the CLI sent none, a *[StalledError], or the error of the session. Breaking out
-// has no effect on the turn. The end of ctx ends the range, with its cause as the last element. The
-// messages can be ranged over once.
+// [ErrNoResult] if the CLI ended the turn without one, a *[StalledError], or the error of the
+// session. Breaking out has no effect on the turn. The end of ctx ends the range, with its cause as
+// the last element. The messages can be ranged over once.
 func (t *Turn) Messages(ctx context.Context) iter.Seq2[Message, error] {
 	return func(yield func(message.Message, error) bool) {
 		if !t.c.ranges(t.box) {

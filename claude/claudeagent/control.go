@@ -247,7 +247,7 @@ func (s *Session) MCPToggle(ctx context.Context, server string, enabled bool) er
 	return s.failed(s.client.DisableMCPServer(ctx, server))
 }
 
-// MCPTools returns the tools of one server, or of all servers if none is named. The CLI does not
+// MCPTools returns the tools of one server, or of all servers if server is empty. The CLI does not
 // report their schemas.
 func (s *Session) MCPTools(ctx context.Context, server string) ([]agent.MCPTool, error) {
 	servers, err := s.servers(ctx, server)

@@ -12,8 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// Live returns the process outside of this provider that has the session open, or nil if there is
-// none.
+// Live returns the process outside this provider that has the session open, or nil.
 func (p *Provider) Live(_ context.Context, sessionID string) (*agent.Live, error) {
 	live, ok := p.dir().Live(sessionID)
 	if !ok || p.owns(live.PID) {

@@ -209,7 +209,7 @@ func (p *Provider) RemoveMCPServer(dir, name string) error {
 	})
 }
 
-// read returns the members of a file, and none for a missing file.
+// read returns the members of a file; a missing file has no members.
 func (f ruleFile) read() (*members, error) {
 	dir, err := os.OpenRoot(f.dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -133,7 +133,7 @@ func (c *Converter) result(m *message.Result) {
 	c.turn.joined(append(m.UserMessageUUIDs, m.UserMessageUUID)...)
 }
 
-// cost returns the cost of the session so far, or nil if the line has none.
+// cost returns the cost of the session so far, or nil if the line does not report it.
 func cost(line event.JSON) *float64 {
 	j, ok := line.Member("total_cost_usd")
 	if !ok || j == "null" {

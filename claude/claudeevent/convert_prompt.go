@@ -159,8 +159,8 @@ func questionsOf(list event.JSON) []event.Question {
 	return all
 }
 
-// suggestionsOf returns the permission updates that the CLI suggests, each with a
-// description. A request for which the CLI stores no rule has none.
+// suggestionsOf returns the permission updates that the CLI suggests, each with a description. It
+// returns nil if the CLI cannot store a rule for the request.
 func suggestionsOf(request fields) []event.Suggestion {
 	if request.raw("suppress_always_allow_rule") == "true" {
 		return nil

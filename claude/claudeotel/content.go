@@ -9,8 +9,8 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 )
 
-// content returns an attribute with a text, or none if content is disabled or the text is
-// empty.
+// content returns an attribute with the text, or an empty list if content is disabled or the text
+// is empty.
 func (b *bridge) content(key attribute.Key, text func() string) []attribute.KeyValue {
 	if b.edit == nil {
 		return nil
@@ -30,8 +30,8 @@ type (
 	}
 )
 
-// messageAttribute returns an attribute with a message, or none if content is disabled or the text is
-// empty.
+// messageAttribute returns an attribute with the message, or an empty list if content is disabled
+// or the text is empty.
 func (b *bridge) messageAttribute(key attribute.Key, role string, text func() string) []attribute.KeyValue {
 	if b.edit == nil {
 		return nil

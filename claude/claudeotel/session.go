@@ -140,7 +140,7 @@ func (s *session) handshakeEnded(e claude.HandshakeTrace) {
 	}
 }
 
-// failed returns the measurement attribute with the kind of failure, or none for "".
+// failed returns the measurement attribute with the kind of failure; for "" the list is empty.
 func failed(kind string) metric.MeasurementOption {
 	if kind == "" {
 		return metric.WithAttributes()

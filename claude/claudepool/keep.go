@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/deadline"
 )
 
-// place acquires a place for a CLI. If none is free, it discards the oldest ready CLI and
+// place acquires a place for a CLI. If all are occupied, it discards the oldest ready CLI and
 // waits.
 func (p *Pool) place(ctx context.Context, tenant string) (release func(), err error) {
 	if release, ok := p.places.TryAcquire(1); ok {

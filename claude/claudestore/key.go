@@ -26,7 +26,7 @@ func Check(key claude.SessionKey) error {
 	return nil
 }
 
-// UUID returns the uuid of an entry, or "" if it has none or is not a JSON object.
+// UUID returns the uuid of an entry, or "" for an entry without one.
 func UUID(entry json.RawMessage) string {
 	var e struct {
 		UUID json.RawMessage `json:"uuid"`
@@ -38,7 +38,7 @@ func UUID(entry json.RawMessage) string {
 	return id
 }
 
-// fresh returns the entries with an unknown uuid or none, and adds their uuids to known.
+// fresh returns the entries with an unknown uuid or without one, and adds their uuids to known.
 func fresh(known map[string]bool, entries []json.RawMessage) []json.RawMessage {
 	var out []json.RawMessage
 	for _, e := range entries {

@@ -234,7 +234,8 @@ func (c *transcriptCopy) Append(ctx context.Context, lines []json.RawMessage) er
 // metadataType is the type of the entry with a subagent's metadata.
 const metadataType = `"agent_metadata"`
 
-// readMetadata returns the entry for a metadata file, nil if there is none or it is not a JSON object.
+// readMetadata returns the entry for a metadata file, nil if the file is missing or not a JSON
+// object.
 func readMetadata(file string) (json.RawMessage, error) {
 	text, err := regularfile.Read(file, maxMetadata)
 	if errors.Is(err, fs.ErrNotExist) {

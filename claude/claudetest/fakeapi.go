@@ -17,11 +17,11 @@ import (
 // FakeAPI is a scripted Anthropic Messages API on the loopback interface, with
 // streaming. It drives the real CLI when ANTHROPIC_BASE_URL is its URL.
 //
-// A POST to /v1/messages with tools belongs to the main conversation and takes the next reply
-// of the [Script]; when none is left the answer is the text SCRIPT EXHAUSTED. Requests without
-// tools (titles, classifiers), probes for a single token and /v1/messages/count_tokens are
-// side requests: they get a default answer and take no reply, unless the script sets
-// otherwise. Any HEAD request gets 200, any other request 404.
+// A POST to /v1/messages with tools belongs to the main conversation and takes the next reply of
+// the [Script]; after the last reply every answer is the text SCRIPT EXHAUSTED. Requests without
+// tools (titles, classifiers), probes for a single token and /v1/messages/count_tokens are side
+// requests: they get a default answer and take no reply, unless the script sets otherwise. Any HEAD
+// request gets 200, any other request 404.
 //
 // Message ids are assigned when a message begins, also to side requests; an error, a reset and
 // a client that hangs up before the message begins use no id.
@@ -59,7 +59,7 @@ type APIRequest struct {
 	Path   string // with the query
 	// Header is the header of the request, with the values of credentials redacted.
 	Header http.Header
-	// Body is the unchanged body; nil if there was none.
+	// Body is the unchanged body; nil for a request without a body.
 	Body json.RawMessage
 	// Side is true for requests outside the main conversation.
 	Side bool

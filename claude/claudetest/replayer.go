@@ -46,7 +46,7 @@ type Replayer struct {
 type ReplayError struct {
 	What string
 	Got  json.RawMessage // the program's line; nil if it is missing
-	Want json.RawMessage // the recorded line; nil if there is none
+	Want json.RawMessage // the recorded line, if any
 }
 
 func (e *ReplayError) Error() string {

@@ -34,8 +34,8 @@ type Effort struct {
 // not know.
 func (h *Input) Raw() message.JSON { return h.raw }
 
-// CallID returns the tool_use_id that the CLI sends with the input. For an event about a tool
-// call it is the id of the call, even if the input has none; for other events it is a random id.
+// CallID returns the tool_use_id that the CLI sends with the input. For an event about a tool call
+// it is the id of the call, even if the input lacks it; for other events it is a random id.
 func (h *Input) CallID() string { return h.callID }
 
 func (h *Input) received(callID string, raw message.JSON) { h.callID, h.raw = callID, raw }

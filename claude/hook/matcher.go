@@ -91,7 +91,7 @@ const (
 	defaultLimit = 10 * time.Minute
 )
 
-// limit returns the time limit of a function; 0 means none.
+// limit returns the time limit of a function; 0 means no limit.
 func (m Matcher[In, Out]) limit(absence time.Duration) time.Duration {
 	switch {
 	case m.Timeout > 0:

@@ -73,7 +73,7 @@ func (in UserInput) Line() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("claude: encoding a prompt: %w", err)
 	}
-	// No string has the quotes of a key, and none of the other keys has this name.
+	// No string has the quotes of a key, and no other key has this name.
 	begin, end, _ := bytes.Cut(frame, []byte(`"content":[]`))
 	line, err := appendBlocks(append(bytes.Clone(begin), `"content":[`...), in.Content)
 	if err != nil {
@@ -97,7 +97,7 @@ func (in UserInput) Parts() (parts iter.Seq[[]byte], ok bool) {
 	if err != nil {
 		return nil, false // Line returns the error
 	}
-	// No string has the quotes of a key, and none of the other keys has this name.
+	// No string has the quotes of a key, and no other key has this name.
 	const key = `"text":""`
 	i := bytes.Index(frame, []byte(key)) + len(key) - 1
 	return func(yield func([]byte) bool) {

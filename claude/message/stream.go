@@ -30,8 +30,7 @@ type AbandonedBlocks struct {
 	FromBlockIndex int64  `json:"from_block_index"`
 }
 
-// TextDelta returns the text that the event adds to an answer, or "" for an event that adds
-// none.
+// TextDelta returns the text that the event adds to an answer, or "" for other events.
 func (m *StreamEvent) TextDelta() string {
 	if e, ok := m.Event.(*ContentBlockDelta); ok {
 		if d, ok := e.Delta.(*TextDelta); ok {
