@@ -28,8 +28,8 @@ type script struct {
 	mu      sync.Mutex
 	calls   []string
 	answers map[string]string // results by method
-	reason  api.Reason        // with which every call is refused; empty for none
-	refuse  string            // the method that is not supported; empty for none
+	reason  api.Reason        // error code for every call; empty accepts all calls
+	refuse  string            // the method that is not supported, if any
 	attach  string            // the result of session.attach, or an error
 	events  chan string       // messages that follow the attachment
 }
