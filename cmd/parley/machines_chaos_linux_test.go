@@ -16,7 +16,7 @@ const (
 	cuts            // closes them, and new ones
 	delays          // delays all data
 	halfOpens       // closes the server's end without telling the machine
-	swallows        // accepts the data of both ends and forwards none
+	swallows        // reads the data of both ends and discards it
 )
 
 var faultNames = map[fault]string{passes: "passes", cuts: "cuts", delays: "delays", halfOpens: "half-opens", swallows: "swallows"}

@@ -151,8 +151,7 @@ func nodeNamed(ctx context.Context, c *client.Client, name string) (string, erro
 // drainLook is the interval at which drain checks the server.
 const drainLook = 500 * time.Millisecond
 
-// awaitDrained prints the remaining sessions of a server until none is left or the server has
-// ended.
+// awaitDrained prints how many sessions a server still has, until it has none left or ends.
 func awaitDrained(ctx context.Context, c *client.Client, out io.Writer, name string) error {
 	ticker := time.NewTicker(drainLook)
 	defer ticker.Stop()

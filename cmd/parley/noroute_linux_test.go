@@ -123,7 +123,7 @@ func networkCalls(t *testing.T) map[string]string {
 			}
 		}
 	}
-	v6, _ := os.ReadFile("/proc/self/net/snmp6") // a kernel without IPv6 has none
+	v6, _ := os.ReadFile("/proc/self/net/snmp6") // a kernel without IPv6 has no such address
 	for line := range strings.Lines(string(v6)) {
 		if f := strings.Fields(line); len(f) == 2 && sentCounters[f[0]] && f[1] != "0" {
 			sent[f[0]] = f[1]

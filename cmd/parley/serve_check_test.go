@@ -122,7 +122,7 @@ func TestDoctor_files(t *testing.T) {
 	}
 }
 
-// TestDoctor_damaged checks that doctor lists the damaged files of a server that does not run, and changes none.
+// TestDoctor_damaged checks that doctor lists the damaged files of a stopped server without changing them.
 func TestDoctor_damaged(t *testing.T) {
 	data := t.TempDir()
 	names := []string{"webhooks.json", "push-key", "marks", filepath.Join("secrets", "s-1"), filepath.Join("workspaces", "records", "w-00000001.json")}

@@ -38,7 +38,7 @@ type killWorld struct {
 	*hostWorld
 	diary string // folder of the scripted CLIs' diaries
 	cli   string // the program that starts them
-	// elsewhere returns the agents of other machines; nil if there are none.
+	// elsewhere returns the agents of other machines, if any.
 	elsewhere func() []host.Agent
 	token     string
 	rand      *rand.Rand

@@ -88,7 +88,7 @@ type Copies struct {
 var kinds = []kind{{Claude, Place.claude}, {Codex, Place.codex}}
 
 // Choose returns the agents with these names, the first as the default. Without names it returns all installed agents,
-// or the simulated agent if none is installed.
+// or the simulated agent if no agent is installed.
 func Choose(names []string, at Place, logger *slog.Logger) (*Set, error) {
 	s := &Set{}
 	for i, name := range names {

@@ -55,7 +55,7 @@ const Plainly = "\uFDD00\uFDD1"
 // Look returns the start of a look with the parameters of an SGR sequence.
 func Look(parameters string) string { return string(lookOpen) + parameters + string(lookClose) }
 
-// shown are the SGR parameters that a look may have. None of them hides text.
+// shown are the SGR parameters that a look may have. They never hide text.
 var shown = []string{"0", "1", "2", "3", "4", "7", "9", "31", "32", "33", "34", "35", "36"}
 
 // Terminal returns text for a terminal: sanitized, with looks as escape sequences.

@@ -33,7 +33,7 @@ func TestAsks(t *testing.T) {
 	}
 }
 
-// A result without a duration shows none.
+// The line of a result without a duration omits it.
 func TestTotals_noDuration(t *testing.T) {
 	var with, without totals
 	with.add(&event.ResultMessage{NumTurns: 1, DurationMS: 1500})

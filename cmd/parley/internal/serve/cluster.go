@@ -24,7 +24,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// secretKey returns the key that the servers on a NATS cluster share, or nil if none is set.
+// secretKey returns the key that the servers on a NATS cluster share, or nil if it is not set.
 func (f *Settings) secretKey() ([]byte, error) {
 	switch {
 	case f.nats == "" && f.secretKeyFile != "":

@@ -108,7 +108,7 @@ func (f *Settings) openHost(ctx context.Context, out io.Writer, peers *cluster.C
 	}, nil
 }
 
-// endLeft ends the host of an earlier server and its agents, because this server adopts none.
+// endLeft ends the host of an earlier server and its agents, for a server that does not adopt them.
 func (f *Settings) endLeft(ctx context.Context, logger *slog.Logger) error {
 	l, err := host.Dial(ctx, f.Data, 0)
 	if errors.Is(err, host.ErrNotRunning) || errors.Is(err, errors.ErrUnsupported) {

@@ -19,7 +19,7 @@ type Column struct {
 type Table struct {
 	Columns []Column
 	Rows    [][]string
-	Total   []string // a last row below a line; nil for none
+	Total   []string // a last row below a line, if any
 }
 
 const gap = "  "
