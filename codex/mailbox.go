@@ -20,7 +20,7 @@ type boxState struct {
 	list     []item.Notification
 	bytes    int
 	attached bool // a reader has attached
-	left     bool // the reader has left, or none will attach
+	left     bool // the reader has left, or no reader will attach
 	overflow bool // the box was full before a reader attached
 	ended    bool
 	err      error // the last element for the reader

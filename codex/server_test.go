@@ -52,7 +52,8 @@ func start(t *testing.T, c *codex.Client) *codex.Thread {
 	return th
 }
 
-// TestServer_invalidLines sends lines that are not messages, unknown and very long ones: none causes an error.
+// TestServer_invalidLines sends unknown lines, very long lines and lines that are not messages.
+// Every one is tolerated.
 func TestServer_invalidLines(t *testing.T) {
 	long := strings.Repeat("x", 5<<20)
 	c := scripted(t, &codextest.Server{Turn: func(turn *codextest.ServerTurn) {

@@ -147,7 +147,7 @@ func TestTurn_queue(t *testing.T) {
 	}
 }
 
-// Without a turn there is none to interrupt or steer, and an error of the server is returned by the call at once.
+// Without a turn, interrupt and steer return an error. An error of the server is returned by the call at once.
 func TestTurn_none(t *testing.T) {
 	refuse := false
 	server := &codextest.Server{Handle: func(_ *codextest.Session, c *item.Call) (any, error, bool) {

@@ -115,7 +115,7 @@ type Line interface {
 }
 
 // DecodeServer decodes a line that the server wrote: a [Notification], a [Request] or a
-// *[Response]. It returns a *[DecodeError] if the line is none of these.
+// *[Response]. It returns a *[DecodeError] for any other line.
 func DecodeServer(line []byte) (Line, error) { return decodeServer(string(line)) }
 
 func decodeServer(line string) (Line, error) {

@@ -49,7 +49,7 @@ type MCPOAuthLoginCompleted struct {
 	LoginID string `json:"loginId,omitempty"`
 }
 
-// AccountUpdated reports that the server uses another account, or none, and its plan.
+// AccountUpdated reports a login, a logout or a change of the account, and the plan of the account.
 type AccountUpdated struct {
 	Note
 	AuthMode string `json:"authMode,omitempty"`

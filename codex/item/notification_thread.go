@@ -37,7 +37,7 @@ type ThreadClosed struct{ Note }
 // did not request it has to read the thread again.
 type ThreadReverted struct{ Note }
 
-// ThreadNameUpdated reports the new name of a thread, empty for none.
+// ThreadNameUpdated reports the new name of a thread; empty if it was removed.
 type ThreadNameUpdated struct {
 	Note
 	ThreadName string `json:"threadName,omitempty"`
@@ -84,7 +84,7 @@ type ThreadAttachmentUpdated struct {
 	Operation      string `json:"operation"`
 }
 
-// ThreadProjectUpdated reports the new project of a thread, or none.
+// ThreadProjectUpdated reports that a thread was moved to a project or out of it.
 type ThreadProjectUpdated struct {
 	Note
 	ProjectID string `json:"projectId"`
