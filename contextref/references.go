@@ -202,7 +202,7 @@ func Join(found, kept []Reference) []Reference {
 	return out
 }
 
-// lineOf returns the canonical line of a reference; false if it has none.
+// lineOf returns the canonical line of a reference, or false if it is invalid.
 func lineOf(r Reference) (string, bool) {
 	line, err := r.line(labelsOf(Chinese))
 	return canonical(line), err == nil
