@@ -23,8 +23,8 @@ type logState struct {
 
 // tip is the end of a log.
 type tip struct {
-	stream uint64 // the sequence of the subject's last message; 0 for none
-	last   uint64 // the number of the newest event; 0 for none
+	stream uint64 // the sequence of the subject's last message; 0 before the first
+	last   uint64 // the number of the newest event; 0 before the first
 	epoch  [8]byte
 	time   time.Time
 }
@@ -32,9 +32,10 @@ type tip struct {
 // maxAttempts limits how often Append retries after another writer left an unfinished record.
 const maxAttempts = 3
 
-// Append writes events after the event expected, 0 for an empty log, and returns the number of the last
-// one written. All events are stored and synced when it returns nil, and none on ErrConflict, ErrFull
-// and ErrTooLarge. After any other error, call Last. Without events it only checks.
+// Append writes events after the event expected, 0 for an empty log, and returns the number of the
+// last one written. When it returns nil, all events are stored and synced. On ErrConflict, ErrFull
+// and ErrTooLarge, no event is stored. After any other error, call Last. Without events it only
+// checks.
 func (l *Log) Append(ctx context.Context, expected uint64, events ...[]byte) (last uint64, err error) {
 	return l.AppendPieces(ctx, expected, inPieces(events)...)
 }

@@ -199,8 +199,8 @@ func (d *dataDir) examineNear(c *checkpoint) *unchecked {
 }
 
 // unchecked holds the closed blocks that Open has not read, because they are in the list. They are checked in the background, and before
-// the server reads them: it cuts a damaged block at its first bad record. Until then none of them changes, since removals wait until all
-// are checked.
+// the server reads them: it cuts a damaged block at its first bad record. They cannot change before that, because removals wait for the
+// end of the check.
 type unchecked struct {
 	dir    *dataDir
 	starts map[string]map[string]int // by stream and subject: the first block that may contain it, at the time of Open

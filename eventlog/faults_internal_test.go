@@ -27,7 +27,7 @@ var errFault = errors.New("the test stops this call")
 // faults makes one call to the server fail.
 type faults struct {
 	mu     sync.Mutex
-	left   int    // calls until the one that fails; negative for none
+	left   int    // calls before the one that fails; negative if all succeed
 	failed string // its name
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// probe returns the first message of a subject at or after a sequence of the stream. The error is
-// jetstream.ErrMsgNotFound if there is none.
+// probe returns the first message of a subject at or after a sequence of the stream. It returns
+// jetstream.ErrMsgNotFound if no message matches.
 func probe(ctx context.Context, stream jetstream.Stream, subject string, seq uint64) (uint64, header, error) {
 	msg, err := stream.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(subject))
 	if err != nil {

@@ -77,7 +77,7 @@ func TestFollow_everything(t *testing.T) {
 	all.Wait()
 }
 
-// followTo follows until the event last, checks that none is missing or repeated, and returns the cursor after it.
+// followTo follows until the event last, checks that every event arrives once, and returns the cursor after it.
 func followTo(t *testing.T, l *eventlog.Log, after eventlog.Cursor, last uint64) eventlog.Cursor {
 	for e, err := range l.Follow(t.Context(), after) {
 		if err != nil || e.Seq != after.Seq+1 || string(e.Data) != fmt.Sprint(e.Seq) {
@@ -91,7 +91,7 @@ func followTo(t *testing.T, l *eventlog.Log, after eventlog.Cursor, last uint64)
 	return after
 }
 
-// TestFollow_deltas checks that deltas arrive between the events that they belong to, and none twice.
+// TestFollow_deltas checks that each delta arrives once, between the events that it belongs to.
 func TestFollow_deltas(t *testing.T) {
 	s := open(t, nil)
 	l := s.Log("a")
