@@ -265,7 +265,8 @@ func TestReadSpool_files(t *testing.T) {
 	}
 }
 
-// Files of the host have the mode 0600 and folders 0700. None has an argument or a variable of an agent.
+// Files of the host have the mode 0600 and folders 0700. No event contains an argument or a
+// variable of an agent.
 func TestStored(t *testing.T) {
 	short.Skip(t, "processes")
 	dir := t.TempDir()

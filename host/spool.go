@@ -59,7 +59,7 @@ func (s *spool) begin() int64 {
 func (s *spool) size() int64 { return s.end - s.begin() }
 
 // append stores frames. last is the number of the last record in or before them; open reports whether they end in an
-// incomplete line. If it fails, none of them is stored. force ignores the limit.
+// incomplete line. If it returns an error, no line is stored. force ignores the limit.
 func (s *spool) append(frames []byte, last uint64, open, force bool) error {
 	if !force && s.size() >= s.limit {
 		return errFull
