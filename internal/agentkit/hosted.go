@@ -55,7 +55,7 @@ func (h *Hosted) Wait(ctx context.Context) error {
 func (h *Hosted) Kept() int64 { return h.kept.Load() }
 
 // AskAgain opens a request of the earlier process that has not been resolved, and queues its event.
-// It returns nil if none has this id.
+// It returns nil for an unknown id.
 func (s *Session) AskAgain(id string) (r *Prompt) {
 	s.update(func(st *state) {
 		if ev := st.past[id]; ev != nil && st.alive() == nil {

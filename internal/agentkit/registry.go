@@ -8,8 +8,8 @@ import (
 )
 
 // Registry records the processes of a provider in a directory, so that the next server with that
-// directory ends the processes that a killed server has left. The zero value records none before
-// Sweep. Its methods are safe for concurrent use.
+// directory ends the processes that a killed server has left. Before Sweep the zero value records
+// no processes. Its methods are safe for concurrent use.
 type Registry struct {
 	mu   sync.Mutex
 	open *proc.Registry

@@ -23,7 +23,7 @@ type Options struct {
 	Limit int
 	// Observe gets each event before it is queued and may change it; nil is allowed.
 	Observe func(event.Event)
-	// Cancel returns the events of a request that is withdrawn; nil returns none.
+	// Cancel returns the events of a request that is withdrawn; nil means no events.
 	Cancel func(*Prompt) []event.Event
 }
 
@@ -203,7 +203,7 @@ func (s *Session) Open(ctx context.Context, ask func() []event.Event, handle Han
 	return r, err
 }
 
-// Request returns an open request, or nil if there is none with this id.
+// Request returns an open request, or nil for an unknown id.
 func (s *Session) Request(id string) (r *Prompt) {
 	s.update(func(st *state) { r = st.open[id] })
 	return r

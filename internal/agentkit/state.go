@@ -21,7 +21,7 @@ type Prompt struct {
 
 	ctx       context.Context // ends when the agent withdraws it; nil for never
 	handle    Handler         // nil accepts each answer of the right kind
-	release   func() bool     // stops watching ctx; nil if there is none
+	release   func() bool     // stops watching ctx, if any
 	answered  bool
 	answer    chan agent.Answer // gets the answer
 	withdrawn chan struct{}     // closed when it is withdrawn
@@ -54,7 +54,7 @@ type unresolved struct {
 	question  bool
 }
 
-// queued is an event that waits, or the end of a line, which has none.
+// queued is an event in the queue, or without an event the end of a line.
 type queued struct {
 	event event.Event
 	line  uint64 // 0 if it comes from no line

@@ -86,11 +86,11 @@ func (f *File) Remove() error {
 	return errors.Join(err, f.Close())
 }
 
-// Steal takes over a lock: it moves the lock file aside and locks a new one in its place. The
-// old owner keeps its lock on the moved file and learns of the steal from Holds. The caller
-// must finish the returned old lock, which is nil if there was none: with [Stolen.End] when its
-// owner has released it, else with [Stolen.PutBack]. Until then no other process gets the lock,
-// even if this one is killed. The error is [ErrLocked] while another steal is in progress.
+// Steal takes over a lock: it moves the lock file aside and locks a new one in its place. The old
+// owner keeps its lock on the moved file and learns of the steal from Holds. The caller must finish
+// the returned old lock, which may be nil, with [Stolen.End] when its owner has released it, else
+// with [Stolen.PutBack]. Until then no other process gets the lock, even if this one is killed. The
+// error is [ErrLocked] while another steal is in progress.
 func Steal(path string) (mine *File, old *Stolen, err error) {
 	// The second of two concurrent steals would move the first one's new file over that of the
 	// owner.

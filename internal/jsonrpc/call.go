@@ -127,7 +127,7 @@ func (c *Conn) spawn(f func()) {
 	})
 }
 
-// take removes and returns a pending call, or returns nil if there is none with this id.
+// take removes and returns a pending call, or returns nil for an unknown id.
 func (c *Conn) take(id ID) (p *call) {
 	c.update(func(s *state) {
 		if p = s.pending[id]; p != nil {

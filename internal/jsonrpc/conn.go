@@ -41,8 +41,8 @@ type Options struct {
 
 	// Bare omits the member "jsonrpc" in written messages. Reading never needs it.
 	Bare bool
-	// CancelMethod is the notification that cancels a request, in both directions, with
-	// params {"requestId": id}; empty if the protocol has none.
+	// CancelMethod is the notification that cancels a request, in both directions, with params
+	// {"requestId": id}; empty if the protocol cannot cancel requests.
 	CancelMethod string
 	// AnswerStray answers a line that is not JSON-RPC with an error and the id null, like
 	// a server.

@@ -215,8 +215,8 @@ func (d *Decoder) Skip() {
 	}
 }
 
-// Peek returns the string member named key of the next object without moving. It returns the
-// first of several, or "" if there is none or it is not a string.
+// Peek returns the string member named key of the next object without moving. It returns the first
+// of several members, or "" if the member is missing or not a string.
 func (d *Decoder) Peek(key string) string {
 	if s, ok := peekFirst(d.s[d.i:], key); ok {
 		return s

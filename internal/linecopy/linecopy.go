@@ -45,8 +45,8 @@ type Store interface {
 // File is a file with a copy. It remembers how much of the file the store has. Its calls must not overlap.
 type File struct {
 	Path string
-	// ID returns the ID of a line, or "" if it has none. The copy has only the first of several lines with an ID. Nil
-	// means that no line has an ID.
+	// ID returns the ID of a line, if any. The copy has only the first of several lines with an ID. Nil means that no
+	// line has an ID.
 	ID func(line json.RawMessage) string
 	// Keep makes Fetch fail with ErrDiverged where it would replace a file with other lines.
 	Keep bool
@@ -255,7 +255,7 @@ func open(path string) (*os.File, int64, error) {
 	return file, info.Size(), nil
 }
 
-// line is a line of a file: its JSON, nil if it has none, valid until the next line; and the offset after it.
+// line is a line of a file: its JSON, if any, valid until the next line, and the offset after it.
 type line struct {
 	json json.RawMessage
 	end  int64

@@ -38,10 +38,7 @@ func NewWriter(dst io.WriteCloser, timeout time.Duration) *Writer {
 	return w
 }
 
-// WriteLine writes one line and a line feed; the line itself must have none. If ctx ends before
-// the line's turn, it is not written. If ctx ends during the write, WriteLine returns and the
-// line is still written completely in the background, because half a line would break the
-// stream.
+// WriteLine writes one line and a line feed. The line must not contain a line feed.
 func (w *Writer) WriteLine(ctx context.Context, line []byte) error {
 	if bytes.IndexByte(line, '\n') >= 0 {
 		return errors.New("ndjson: line feed inside a line")

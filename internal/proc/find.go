@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// NotFoundError is returned if the CLI is in none of the searched places. It matches exec.ErrNotFound.
+// NotFoundError is returned if the CLI is not found.
 type NotFoundError struct {
 	// Tried are the searched files, in order.
 	Tried []string
@@ -39,7 +39,7 @@ func triedText(tried []string, path string) string {
 // Unwrap returns exec.ErrNotFound.
 func (e *NotFoundError) Unwrap() error { return exec.ErrNotFound }
 
-// Variable is the environment variable with the path of the CLI if the caller sets none.
+// Variable is the environment variable with the path of the CLI if the caller does not set it.
 const Variable = "PARLEY_CLI"
 
 // Find returns the path of the CLI; an empty path means the value of [Variable] in env.

@@ -12,7 +12,7 @@ type tree struct{ group int }
 
 func sysProcAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// start sets no parent-death signal, because this system has none; a child that outlives this process
+// start sets no parent-death signal, which this system lacks; a child that outlives this process
 // reads the end of its stdin.
 func (c *child) start(context.Context) error {
 	if err := c.cmd.Start(); err != nil {

@@ -45,7 +45,7 @@ type Child struct {
 	Started string `json:"started,omitempty"`
 	Boot    string `json:"boot,omitempty"` // the boot of the system that Started counts from
 	Path    string `json:"path"`
-	// Group is the folder of the control group that holds the process and everything that it starts; "" if there is none.
+	// Group is the folder of the control group that holds the process and everything that it starts, if any.
 	Group string `json:"group,omitempty"`
 }
 
@@ -130,8 +130,8 @@ func (r *Registry) Spawner(next spawn.Spawner) spawn.Spawner {
 }
 
 // Noted starts processes with next, or on this machine with the options of local if next is nil, and records them in the
-// registry. A nil registry records none. If local keeps children, the registry ends only the processes themselves, not their
-// leftover descendants.
+// registry. A nil registry does not record processes. If local keeps children, the registry ends only the processes
+// themselves, not their leftover descendants.
 func (r *Registry) Noted(next spawn.Spawner, local LocalOptions) spawn.Spawner {
 	if next == nil {
 		next = local.Spawner()

@@ -52,7 +52,7 @@ func endOwned(owner string, children []Child) ([]Child, error) {
 	return ended, err
 }
 
-// groupOf returns the folder of the control group of a process, "" if it has none.
+// groupOf returns the folder of a process's control group, if any.
 func groupOf(p spawn.Process) string {
 	if c := localChild(p); c != nil && c.link != nil && c.link.group != nil {
 		return c.link.group.path

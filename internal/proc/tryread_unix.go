@@ -11,8 +11,8 @@ import (
 
 const canTryRead = true
 
-// tryRead reads available data without waiting. It returns errWouldBlock if there is none. f must be in
-// non-blocking mode, as a file with deadlines is, and have no expired deadline.
+// tryRead reads available data without waiting. It returns errWouldBlock if no data is available. f
+// must be in non-blocking mode, as a file with deadlines is, and have no expired deadline.
 func tryRead(f *os.File, p []byte) (n int, err error) {
 	conn, err := f.SyscallConn()
 	if err != nil {

@@ -27,7 +27,7 @@ type link struct {
 	conn  *os.File
 	lines *bufio.Reader
 	pid   int     // of the process below the supervisor
-	group *cgroup // nil if there is none
+	group *cgroup // nil without one
 }
 
 // newLink returns a link and the supervisor's end of it.

@@ -31,7 +31,7 @@ const (
 // It does not change redacted text again. Its methods are safe for concurrent use.
 type Redactor struct {
 	literals *strings.Replacer
-	home     *regexp.Regexp // nil if there is none
+	home     *regexp.Regexp // nil if unknown
 	homeDir  string
 	project  string // the home directory in the CLI's names of projects
 }
@@ -117,7 +117,7 @@ var (
 )
 
 // rule is a regular expression and the replacement of its matches. It is applied only if the text contains one of the hints, in lower
-// case: most texts have none, and searching them is much cheaper.
+// case: most texts contain no hint, and searching for hints is much cheaper.
 type rule struct {
 	hints   []string
 	redact  func(r *Redactor, s string) string

@@ -81,8 +81,8 @@ func (b *Builder) Union(iface reflect.Type, variants map[string]reflect.Type) {
 // Add adds types to the schema, with all types that they refer to.
 func (b *Builder) Add(types ...reflect.Type) { b.roots = append(b.roots, types...) }
 
-// Schema returns one schema with a definition for each type. Its value is one of the given
-// types, or any value if none is given.
+// Schema returns one schema with a definition for each type. Its value is one of the given types,
+// or any value without types.
 func (b *Builder) Schema(title string, of ...reflect.Type) (*jsonschema.Schema, error) {
 	structs := map[reflect.Type]bool{}
 	for _, t := range append(slices.Clone(b.roots), of...) {

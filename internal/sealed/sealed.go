@@ -23,7 +23,7 @@ func Seal(content []byte) []byte {
 }
 
 // Open returns the content of sealed data, or [ErrDamaged]. It returns data without a checksum unchanged, because older
-// programs wrote none: the caller must then reject incomplete content and trailing text.
+// programs wrote no checksum: the caller must then reject incomplete content and trailing text.
 func Open(data []byte) ([]byte, error) {
 	at := bytes.LastIndex(data, []byte(head))
 	if at < 0 {

@@ -231,7 +231,7 @@ func (s *supervisor) listen() {
 	}
 }
 
-// wait reaps all descendants until none is left.
+// wait reaps descendants until all have exited.
 func (s *supervisor) wait() {
 	defer close(s.alone)
 	for {
@@ -300,8 +300,8 @@ func (s *supervisor) end(gentle bool) bool {
 	return s.await(0)
 }
 
-// await waits until no descendants are left, or the other side orders to stop waiting. It reports whether none
-// is left.
+// await waits until no descendants are left, or the other side orders to stop waiting. It reports
+// whether all have exited.
 func (s *supervisor) await(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -20,9 +20,8 @@ func Tree(root int) func(Process) bool {
 	return func(p Process) bool { return p.PID == root || p.Group == root }
 }
 
-// Freeze stops every process that match selects and all their descendants, parents first, except for those in
-// known. When a process dies, its children can no longer be traced to it; so all processes are stopped first, in
-// passes until one finds no new process, and killed when none can fork any more.
+// When a process dies, its children can no longer be traced to it. So all processes are stopped first, in passes
+// until one finds no new process. They are killed when all are stopped and cannot fork.
 func Freeze(match func(Process) bool, known map[int]bool) []*Frozen {
 	var frozen []*Frozen
 	for {

@@ -132,7 +132,7 @@ type Hints struct {
 	Optional map[int]bool
 }
 
-// Read reads the recording of a directory: its first process, or nil if none was started, and
+// Read reads the recording of a directory: its first process, or nil if no process was started, and
 // the hints of its caller.json, which is optional.
 func Read(dir string) (*Process, Hints, error) {
 	var caller struct {

@@ -36,8 +36,8 @@ type Recording struct {
 // Line is one line of either side. Seq orders both.
 type Line = tape.Line
 
-// All returns the recordings of the caller's corpus, or the project's own. It fails the test
-// if there are none.
+// All returns the recordings of the caller's corpus, or the project's own. It fails the test if it
+// finds no recordings.
 func All(tb testing.TB) []*Recording {
 	tb.Helper()
 	dir := os.Getenv(Variable)

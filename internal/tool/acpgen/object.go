@@ -20,7 +20,7 @@ type variant struct {
 	schema *object // its additional members, or nil
 }
 
-// unionOf describes the object variants of a definition, or returns nil if it has none.
+// unionOf describes the object variants of a definition, if any.
 func (g *generator) unionOf(name string, s *object) *union {
 	all := variants(s)
 	if len(all) == 0 || isTexts(s) {

@@ -45,8 +45,8 @@ func Require(tb testing.TB, version string) string {
 	return path
 }
 
-// Path returns the path at which scripts/install-codex installs a version. It returns an
-// error if there is none for this system.
+// Path returns the path at which scripts/install-codex installs a version. It returns an error if
+// Codex is not built for this system.
 func Path(version string) (string, error) {
 	name, err := binaryName(runtime.GOOS, runtime.GOARCH)
 	if err != nil {
