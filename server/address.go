@@ -40,7 +40,7 @@ type places struct {
 	open map[string]int
 }
 
-// enter reserves a place for an address. It returns false if none is free.
+// enter reserves a place for an address. It returns false if all are occupied.
 func (p *places) enter(addr string) (leave func(), ok bool) {
 	key, local := addressKey(addr)
 	if local {

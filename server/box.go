@@ -89,7 +89,7 @@ func (s *Server) proxied(p agent.Provider) bool {
 	return ok && s.keys != nil
 }
 
-// describeBox returns the box of a session, or nil if it has none.
+// describeBox returns the box of a session, or returns nil.
 func (s *Server) describeBox(p agent.Provider, sandbox string, secret bool, env []string) *api.Box {
 	if !s.boxed(sandbox) || s.canBox(p) != nil {
 		return nil

@@ -14,7 +14,7 @@ import (
 
 // TestCluster_webhooks sets a webhook on one server: the events of the sessions of all servers are
 // delivered once each, also after the server that made the calls has ended. A removed webhook gets
-// none.
+// no events.
 func TestCluster_webhooks(t *testing.T) {
 	h := newCluster(t, 2, eventlog.DefaultLeaseTTL)
 	one, two := h.all[0], h.all[1]

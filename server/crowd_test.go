@@ -113,8 +113,8 @@ func runCrowd() {
 	os.Exit(0)
 }
 
-// stampWatcher follows one session. It compares every message with its deltas and stores none of
-// them, so that hundreds use little memory.
+// stampWatcher follows one session. It compares every message with its deltas without storing them,
+// so that hundreds use little memory.
 type stampWatcher struct {
 	cursor  api.Cursor
 	partial string // text of the streamed message

@@ -26,7 +26,7 @@ var errFault = errors.New("the test stops this call")
 type faultStore struct {
 	mu     sync.Mutex
 	logs   map[string]*faultLog
-	left   int    // calls until the one that fails; negative for none
+	left   int    // calls before the one that fails; negative if all succeed
 	failed string // its name
 	more   int    // calls after it that fail too
 	late   bool   // an append that fails has stored its events
@@ -346,7 +346,7 @@ func TestCalls_diskFails(t *testing.T) {
 	for _, step := range []struct {
 		method, file string
 		params       func() string
-		list         string // the method that lists the written objects; empty for none
+		list         string // the method that lists the written objects, if any
 	}{
 		{"tokens.create", tokensName, func() string { return `{"role":"viewer","name":"N"}` }, "tokens.list"},
 		{"share.create", tokensName, func() string { return `{"session_id":"` + id + `"}` }, "tokens.list"},

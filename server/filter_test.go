@@ -101,8 +101,8 @@ func TestFilter_identify(t *testing.T) {
 	}
 }
 
-// TestConnection checks that a stream without a free place reserves none, and that a place is free again
-// afterwards.
+// TestConnection checks that a stream that is refused for lack of a place does not reserve one, and
+// that a place becomes free again after a stream.
 func TestConnection(t *testing.T) {
 	f, err := newFilter(Options{})
 	if err != nil {

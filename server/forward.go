@@ -65,8 +65,8 @@ const ownerPause = 100 * time.Millisecond
 
 // dispatched runs a call on the server that owns its session, or on this server if the session has
 // no owner. A server that has just lost the session answers not_owner, one that is stopping answers
-// draining, and one that has died does not answer; none of them has run the call. Then dispatched
-// looks up the owner again, until another server owns the session.
+// draining, and one that has died does not answer. The call has not run on any of these. Then
+// dispatched looks up the owner again, until another server owns the session.
 func (s *Server) dispatched(ctx context.Context, c *caller, m *method, params []byte) (any, error) {
 	id := sessionOf(c, m, params)
 	if id == "" && m.name == "session.connect" && s.sessions.Giving() {

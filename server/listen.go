@@ -103,7 +103,7 @@ func refuse(c net.Conn) {
 	_ = c.Close()
 }
 
-// enter reserves a place for a connection. It returns false if none is free.
+// enter reserves a place for a connection. It returns false if all are occupied.
 func (l *limitListener) enter(remote string) (leave func(), ok bool) {
 	leaveAddress := func() {}
 	if host, _, err := net.SplitHostPort(remote); err == nil && !l.proxy(remote) {

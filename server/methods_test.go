@@ -53,7 +53,7 @@ func accesses() []*method {
 	return all
 }
 
-// agentsAccess returns which agents may call a method: "-" for none, those that may answer
+// agentsAccess returns which agents may call a method: "-" if no agent may, those that may answer
 // requests, or all.
 func agentsAccess(name string) string {
 	switch {

@@ -28,7 +28,7 @@ type entries interface {
 	blob.Lister
 	// Read returns the data of a name. Without any, the error wraps [fs.ErrNotExist].
 	Read(ctx context.Context, name string) ([]byte, error)
-	// Write sets the data of a name that has none.
+	// Write sets the data of a name that does not exist.
 	Write(ctx context.Context, name string, data []byte) error
 }
 

@@ -81,7 +81,7 @@ func (b hookBucket) Names(ctx context.Context) (ids []string, err error) {
 	return ids, err
 }
 
-// get returns the data of a key, nil if there is none.
+// get returns the data of a key, if any.
 func (b hookBucket) get(ctx context.Context, key string) ([]byte, error) {
 	e, err := b.b.Get(ctx, key)
 	if errors.Is(err, cluster.ErrMissing) {

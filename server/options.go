@@ -49,7 +49,7 @@ type Options struct {
 	Providers []agent.Provider
 	// Simulated reports that the default provider is not a real agent.
 	Simulated bool
-	// Docs serves the documentation at /docs/ to everyone. Nil serves none.
+	// Docs serves the documentation at /docs/ to everyone. Nil disables it.
 	Docs http.Handler
 	// Store holds the logs of the sessions. The server does not close it.
 	Store *eventlog.Store

@@ -17,7 +17,7 @@ import (
 // copied.
 type prompt struct {
 	api.QueryParams            // without Text
-	text            event.JSON // a JSON string; empty for none
+	text            event.JSON // a JSON string; may be empty
 }
 
 // decode decodes parameters. If they consist mostly of text, the result shares their memory.

@@ -29,7 +29,7 @@ type findings struct {
 	serverData string
 	interfaces []string // interfaces that reach other machines
 
-	box    *api.Box // nil if the agent runs in none
+	box    *api.Box // nil without a box
 	hosts  []string // that the box reaches through the key proxy
 	tried  box.Seen // what was seen inside of such a box
 	boxErr error    // why that failed

@@ -84,7 +84,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestLimits_worktrees removes worktrees over the limit, but none with work in it, and keeps the branches.
+// TestLimits_worktrees removes the worktrees over the limit that contain no work, and keeps the
+// branches.
 func TestLimits_worktrees(t *testing.T) {
 	short.SkipQuick(t, "starts git again and again")
 	r := newRepoHarness(t)

@@ -139,7 +139,7 @@ func aguiContent(content []byte) ([]event.JSON, error) {
 	return blocks, nil
 }
 
-// parseAfter parses the position of a resumed stream. It returns nil if there is none.
+// parseAfter parses the position of a resumed stream. It returns nil for a new stream.
 func parseAfter(text string) (*parts.Place, error) {
 	if text == "" {
 		return nil, nil

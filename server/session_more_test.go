@@ -317,7 +317,8 @@ func TestEviction(t *testing.T) {
 	}
 }
 
-// TestEviction_race sends inputs while the agent is being ended: none is lost or of unknown fate.
+// TestEviction_race sends inputs while the agent is being ended: no input is lost, and the outcome
+// of every input is known.
 func TestEviction_race(t *testing.T) {
 	h := newHarness(t, func(o *Options) { o.IdleTimeout = time.Millisecond })
 	id := h.connect()

@@ -71,7 +71,7 @@ func (t *tenants) get(ctx context.Context, name string) (*Tenant, error) {
 	return &opened, nil
 }
 
-// apart returns the agents with a history that a caller may read. It returns none for a tenant
+// apart returns the agents with a history that a caller may read. It returns nil for a tenant
 // without separate agents, because the server's agents have sessions of others.
 func (t *tenants) apart(ctx context.Context, p *principal) ([]agent.Provider, error) {
 	if p.tenant != "" && t.open == nil {

@@ -105,7 +105,7 @@ func openTokens(path string) (*tokens, error) {
 	return t, nil
 }
 
-// read reads the tokens of a file; it returns none of them after an error.
+// read reads the tokens of a file; after an error it returns nil.
 func (t *tokens) read(data []byte) error {
 	var all []token
 	if err := json.Unmarshal(data, &all); err != nil {
@@ -128,8 +128,8 @@ type TokenFile struct {
 	Valid, Expired int // number of tokens, including those of cookies and links
 }
 
-// ReadTokens reads the tokens in the directory of a server ([Options].Dir), which need not run. It
-// returns no secret: the file contains none.
+// ReadTokens reads the tokens in the directory of a server ([Options].Dir), which need not run. The
+// file contains no secrets, only hashes.
 func ReadTokens(dir string) (TokenFile, error) {
 	path := filepath.Join(dir, tokensName)
 	info, err := os.Lstat(path)
@@ -157,8 +157,8 @@ func ReadTokens(dir string) (TokenFile, error) {
 	return f, nil
 }
 
-// newSecret creates a token: its id, a new one if it has none, its value for the holder, and the stored
-// hash.
+// newSecret returns the id of a token (random if the given one is empty), its value for the holder,
+// and the hash to store.
 func newSecret(id string) (_, value, hash string) {
 	if id == "" {
 		id = random.Hex(6)

@@ -496,7 +496,8 @@ func TestTokens_expiry(t *testing.T) {
 	})
 }
 
-// TestTokens_holds checks the role that belongs to the id of a token; a link to a session has none.
+// TestTokens_holds checks the role that belongs to the id of a token; a link to a session has no
+// role.
 func TestTokens_holds(t *testing.T) {
 	all := newTokens(filepath.Join(t.TempDir(), tokensName))
 	for _, tt := range []struct {

@@ -101,7 +101,7 @@ func openWebhooks(ctx context.Context, s *Server) (*webhooks, error) {
 	return h, h.save()
 }
 
-// read reads the webhooks of a file; it returns none of them after an error.
+// read reads the webhooks of a file; after an error it returns nil.
 func (h *webhooks) read(data []byte) error {
 	var all []subscriber
 	if err := json.Unmarshal(data, &all); err != nil {

@@ -79,8 +79,8 @@ func (s *schedule) release(session string) {
 	}
 }
 
-// TestDesk runs random schedules: the sum is at most the limit plus one turn, no session waits
-// while none runs, and no turn starts after the limit is reached.
+// TestDesk runs random schedules: the sum is at most the limit plus one turn, some session runs
+// while others wait, and no turn starts after the limit is reached.
 func TestDesk(t *testing.T) {
 	for seed := range uint64(short.Count(50, 100, 20_000)) {
 		s := &schedule{t: t, r: rand.New(rand.NewPCG(seed, 1)), running: map[string]budget.Amount{}, waiting: map[string]bool{}}

@@ -12,7 +12,7 @@ import (
 	"unicode"
 )
 
-// tunnelPort is the port of a host that names none.
+// tunnelPort is the port of a host without a port.
 const tunnelPort = "443"
 
 // pattern describes hosts that tunnels may reach.

@@ -41,7 +41,8 @@ type Part struct {
 	End        *End                     // for Finish
 }
 
-// ToolUseID returns the agent's tool call of a request, or the id of the request if it has none.
+// ToolUseID returns the id of the tool call that a request belongs to, or else the id of the
+// request.
 func (p *Part) ToolUseID() string {
 	switch {
 	case p.Permission != nil && p.Permission.ToolUseID != "":

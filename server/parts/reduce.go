@@ -53,7 +53,7 @@ func (r *Reducer) Place(epoch string, seq uint64) Place {
 	return p
 }
 
-// Apply returns the parts of an event. After the end of the turn it returns none.
+// Apply returns the parts of an event. It returns nil for events after the end of the turn.
 func (r *Reducer) Apply(ev event.Event) []Part {
 	if r.done {
 		return nil

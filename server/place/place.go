@@ -34,7 +34,7 @@ type Place interface {
 	Remove(ctx context.Context, id string, o workspace.RemoveOptions) error
 	// Histories returns the histories of the agents, in a constant order.
 	Histories(ctx context.Context) ([]History, error)
-	// Ports lists the ports on which the processes of a session's agent listen, by number. It returns none while its agent has not started.
+	// Ports lists the ports on which the processes of a session's agent listen, by number. It returns nil before the agent has started.
 	Ports(ctx context.Context, session string) ([]ports.Port, error)
 	// DialPort connects to such a port. It returns an error for a port on which other processes listen, or no process does.
 	DialPort(ctx context.Context, session string, port int) (net.Conn, error)

@@ -121,7 +121,7 @@ func (a *actor) agentOptions() agent.Options {
 	return opts
 }
 
-// box describes the box of the session; nil means none.
+// box describes the box of the session; nil means no box.
 func (a *actor) box() *api.Box {
 	if a.srv.opts.Box == nil || a.provider == nil || a.machine() != "" {
 		return nil

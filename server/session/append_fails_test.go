@@ -24,7 +24,7 @@ import (
 // faultyLog is a log with one failing append.
 type faultyLog struct {
 	*memLog
-	at    int // index of the failing append; negative for none
+	at    int // index of the failing append; negative if all succeed
 	fault string
 
 	calls int // guarded by the lock of memLog

@@ -156,8 +156,8 @@ func (a *actor) loaded(ctx context.Context) {
 	a.order(ctx, l)
 }
 
-// takeLeft returns the agent of the session that an earlier owner has left, once; nil if there is none. known is false while no link
-// reaches its host. A host that is not in the cluster's list has ended.
+// takeLeft returns the agent of the session that an earlier owner has left, once, or nil. known is false while no link reaches its
+// host. A host that is not in the cluster's list has ended.
 func (a *actor) takeLeft() (l *leftAgent, known bool) {
 	if a.machine() != "" {
 		return a.srv.opts.Machines.get(a.machine()).take(a.id)

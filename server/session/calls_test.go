@@ -19,7 +19,7 @@ type clientCall struct {
 	do     func(c *stage, ctx context.Context, id string) (any, error)
 	want   string // the result as JSON
 	agent  string // the calls of the agent
-	stored string // text in the records that it writes; "" if it writes none
+	stored string // text in the records that it writes, if any
 	core   string // text in the core afterwards
 	lacks  bool   // not supported by an agent without optional features
 }

@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// A server of a cluster that is drained gives its sessions to the others while it runs. It loads and creates none. Idle agents are ended, and
-// their sessions released one after another. Agents in a turn go with their host if another server can take it; otherwise their turns end first.
+// A server of a cluster that is drained gives its sessions to the others while it runs. It no longer loads or creates sessions. Idle agents are
+// ended, and their sessions released one after another. Agents in a turn go with their host if another server can take it; otherwise their turns
+// end first.
 
 // GiveAway makes the server load and create no more sessions. It reports whether this was the first call.
 func (t *table) GiveAway() (first bool) {

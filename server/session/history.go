@@ -47,7 +47,7 @@ func (a *actor) importHistory(ctx context.Context, id string) error {
 	return a.write()
 }
 
-// history returns the history of the agent on the machine of the session; nil if the agent has none.
+// history returns the history of the agent on the machine of the session, or nil.
 func (a *actor) history(ctx context.Context) (agent.History, error) {
 	if a.machine() == "" {
 		if keeper, ok := a.provider.(agent.HistoryKeeper); ok {

@@ -105,7 +105,7 @@ func (h *Host) change() {
 	h.changed = make(chan struct{})
 }
 
-// running returns the link to the host, or nil if none runs.
+// running returns the link to the host, or nil if the host is not running.
 func (h *Host) running() *host.Link {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -115,8 +115,8 @@ func (h *Host) running() *host.Link {
 	return h.link
 }
 
-// connect returns the link to the host, and starts a host if none runs. If the link has ended, connect waits until relink has replaced it,
-// because the agents may still run. It does not take back a host that has another owner by then.
+// connect returns the link to the host, and starts the host if necessary. If the link has ended, connect waits until relink has replaced
+// it, because the agents may still run. It does not take back a host that has another owner by then.
 func (h *Host) connect(ctx context.Context) (*host.Link, error) {
 	for {
 		link, changed, err := h.tryConnect(ctx)
@@ -148,7 +148,7 @@ func (h *Host) tryConnect(ctx context.Context) (link *host.Link, changed <-chan 
 	return link, nil, err
 }
 
-// begin starts the host, if none runs, and connects to it. The caller holds mu.
+// begin connects to the host, and starts it first if necessary. The caller holds mu.
 func (h *Host) begin(ctx context.Context) (*host.Link, error) {
 	// A seat without a host has an epoch that no link has used.
 	if h.link != nil || h.owner == nil || !h.owner.Held() {

@@ -176,8 +176,8 @@ func (t *hostTable) has(key string) bool {
 	return taken != nil && taken.host.owns(key) || t.s.opts.Host.owns(key)
 }
 
-// take returns the agent that an earlier owner of the session has left in a host, once; nil if
-// there is none. known is false if this server does not reach the host.
+// take returns the agent that an earlier owner of the session has left in a host, once, or nil.
+// known is false if this server does not reach the host.
 func (t *hostTable) take(key, session string) (l *leftAgent, known bool) {
 	if !t.has(key) {
 		return nil, false

@@ -111,7 +111,8 @@ func unusedHost(t *testing.T, list *hostList) *Host {
 	return &Host{dir: t.TempDir(), opts: HostOptions{Leases: list}, logger: slog.New(slog.DiscardHandler), changed: make(chan struct{})}
 }
 
-// TestForgetMachine removes the hosts of a lost machine, but none that a server owns. Sessions that wait for a removed host go on without its agent.
+// TestForgetMachine removes the hosts of a lost machine, except those that a server owns. Sessions that wait for a removed host go on without its
+// agent.
 func TestForgetMachine(t *testing.T) {
 	down := errors.New("the cluster does not answer")
 	for _, tt := range []struct {

@@ -46,7 +46,8 @@ func (c *hostStage) open() *Host {
 	return h
 }
 
-// The next server finds the processes of an agent by their names, and starts none of them twice.
+// The next server finds the processes of an agent by their names, and does not start any of them
+// twice.
 func TestKeeper(t *testing.T) {
 	c := newHostStage(t)
 	number := keptBefore(c)

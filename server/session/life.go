@@ -21,7 +21,7 @@ type life struct {
 	env      []string     // the environment of agents of its tenant
 	given    []string     // the environment with which the agent was started
 	spawner  *hostSpawner // started the agent under a host; nil without one
-	agent    *running     // nil while none runs
+	agent    *running     // nil while it does not run
 	// capabilities are those of the last agent; nil before the first.
 	capabilities *api.Capabilities
 	starting     bool

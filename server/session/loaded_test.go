@@ -118,7 +118,7 @@ func TestUnload(t *testing.T) {
 func TestRecover_remembered(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(t *testing.T, id string, o *Options, st *endedStore)
-		want   string // of the start; "" for none
+		want   string // of the start, if any
 	}{
 		"as it was": {func(*testing.T, string, *Options, *endedStore) {}, ""},
 		"text that viewers saw": {func(t *testing.T, id string, o *Options, st *endedStore) {

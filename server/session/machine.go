@@ -308,7 +308,7 @@ func (m *machine) describe() api.Machine {
 		Directories: append([]string{}, m.Dirs...), Slots: int64(m.Slots), MaxMode: m.MaxMode, Box: m.Box, Token: token}
 }
 
-// reach returns the link to the machine, or an error if there is none.
+// reach returns the link to the machine, or an error if it is not connected.
 func (m *machine) reach() (*host.Link, error) {
 	m.all.mu.Lock()
 	defer m.all.mu.Unlock()
@@ -323,8 +323,8 @@ func unreachable(name string, since time.Time) error {
 	return Fail(api.NotConnected, "machine %q is unreachable since %s; its agents run on", name, Timestamp(since))
 }
 
-// take returns the agent that an earlier owner of the session has left on the machine, once; nil if
-// there is none. known is false if the machine is unreachable.
+// take returns the agent that an earlier owner of the session has left on the machine, once, or
+// nil. known is false if the machine is unreachable.
 func (m *machine) take(session string) (l *leftAgent, known bool) {
 	if m == nil {
 		return nil, false

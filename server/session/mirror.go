@@ -20,7 +20,7 @@ const mirrorLate = time.Second
 
 // copying is the state of the copies of a session. It belongs to the loop.
 type copying struct {
-	done  chan struct{} // closed at the end of the copy that is being made; nil while there is none
+	done  chan struct{} // closed at the end of the running copy; nil while no copy runs
 	again bool          // the agent has written since that copy began
 	late  bool          // the agent may write what it has not written at the end of its turn
 	last  time.Time     // the start of the last copy

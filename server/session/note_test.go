@@ -108,7 +108,7 @@ func TestNotable(t *testing.T) {
 	}
 }
 
-// TestNotes_load checks that a load reports the events after the snapshot, each of them, and none before it.
+// TestNotes_load checks that a load reports every event after the snapshot, and no event before it.
 func TestNotes_load(t *testing.T) {
 	s, _ := memSessions(t)
 	a := s.newActor(Prefix+"told", "e")

@@ -257,8 +257,8 @@ type modes struct{ agent.Session }
 func (modes) SetMode(context.Context, string) error { return nil }
 func (modes) Modes() []string                       { return []string{"plan", "bypassPermissions"} }
 
-// TestCapabilitiesOf checks the reported capabilities of an agent with every feature, and of one with
-// none.
+// TestCapabilitiesOf checks the reported capabilities of an agent with every optional feature and
+// of an agent without any.
 func TestCapabilitiesOf(t *testing.T) {
 	p := newPuppets()
 	all := agent.CapabilitiesOf(p, &puppet{bare: newBare("x")})

@@ -313,8 +313,8 @@ func TestQueue_memory(t *testing.T) {
 	}
 }
 
-// TestRetained checks the memory that a session keeps of large messages after their turn: almost none of
-// a tool result that is too large, and a prompt once, in its conversation.
+// TestRetained checks how much memory a session keeps for large messages after their turn: almost
+// nothing for a tool result that is too large, and one copy of a prompt, in the conversation.
 func TestRetained(t *testing.T) {
 	short.SkipQuick(t, "writes many events")
 	a, log, _ := queueActor(t)

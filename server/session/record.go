@@ -77,7 +77,7 @@ type facts struct {
 	Order      []string    `json:"order,omitempty"`   // of the queue, after a reordering
 	Asked      *asking     `json:"asked,omitempty"`
 	Given      *keptAnswer `json:"given,omitempty"`    // a person's answer
-	Host       *uint32     `json:"host,omitempty"`     // the number of the agent at its host; 0 is none
+	Host       *uint32     `json:"host,omitempty"`     // the number of the agent at its host; 0 without an agent
 	HostIn     string      `json:"host_in,omitempty"`  // in a cluster: the key of the host of the agent with this number
 	Box        *api.Box    `json:"box,omitempty"`      // of the agent with this number
 	Line       uint64      `json:"line,omitempty"`     // the last line of the agent that this record or an earlier one includes
@@ -92,7 +92,7 @@ type facts struct {
 	Archived   *bool       `json:"archived,omitempty"`
 	InTerminal *bool       `json:"away,omitempty"` // another process may have written to the agent's session
 	Pid        int         `json:"pid,omitempty"`
-	Limited    *string     `json:"limited,omitempty"` // the time until which a rate limit applies; "" for none
+	Limited    *string     `json:"limited,omitempty"` // the time until which a rate limit applies, if any
 
 	Memory *memory `json:"memory,omitempty"`
 

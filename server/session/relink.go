@@ -155,8 +155,8 @@ func (h *Host) dialNext(ctx context.Context) (*host.Link, error) {
 	return host.Dial(ctx, h.dir, epoch)
 }
 
-// takeBack returns the agent of a session that relink has found, once; nil if there is none. known
-// is false if the host is unreachable.
+// takeBack returns the agent of a session that relink has found, once, or nil. known is false if
+// the host is unreachable.
 func (h *Host) takeBack(session string) (l *leftAgent, known bool) {
 	if h == nil {
 		return nil, true

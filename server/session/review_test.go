@@ -102,8 +102,8 @@ func TestCommentPlaced(t *testing.T) {
 	}
 }
 
-// TestReviews_change checks the effect of each change on a comment in each state, that a refused change has none, and that every change is
-// logged.
+// TestReviews_change checks the effect of each change on a comment in each state: a refused change has no effect, and every other change
+// is logged.
 func TestReviews_change(t *testing.T) {
 	short.SkipQuick(t, "runs git many times")
 	long := strings.Repeat("x", maxCommentText+1)

@@ -233,8 +233,8 @@ type Options struct {
 
 	// Owners decides which of several servers owns a session; nil for a single server.
 	Owners Owners
-	// Host runs agents that outlive the server; nil means none. Machines run the agents of sessions that name a machine. Both are
-	// optional.
+	// Host runs agents that outlive the server; nil means that agents end with the server. Machines run the agents of sessions
+	// that name a machine. Both are optional.
 	Host     *Host
 	Machines *Machines
 

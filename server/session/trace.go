@@ -16,8 +16,8 @@ import (
 // traceScope is the name of the server's tracer.
 const traceScope = "github.com/seed7221b0f9/parley/server"
 
-// Tracer creates the spans of a server. Without a provider it creates none, and ignores trace
-// contexts of requests.
+// Tracer creates the spans of a server. Without a provider it creates no spans and ignores the
+// trace contexts of requests.
 type Tracer struct {
 	trace.Tracer
 	enabled bool

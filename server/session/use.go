@@ -79,7 +79,7 @@ type Agent struct {
 	Mode     string   // permission mode
 	Dirs     []string // working directories
 	Env      []string // its environment
-	Box      *api.Box // nil if the agent runs in none
+	Box      *api.Box // nil without a box
 	Release  func()   // ends the use of the session
 }
 

@@ -19,8 +19,8 @@ const (
 	resyncAfter = 20_000
 )
 
-// attachAt determines the start of a viewer: its cursor, or a snapshot if it has none or the log no
-// longer has it.
+// attachAt determines the start of a viewer: its cursor, or a snapshot if it has no cursor or the
+// log no longer has that position.
 func (s *Sessions) attachAt(ctx context.Context, a *actor, after *api.Cursor) (api.AttachResult, error) {
 	var result api.AttachResult
 	err := a.call(ctx, func() error {

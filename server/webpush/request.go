@@ -82,8 +82,8 @@ func validTopic(topic string) bool {
 // be used again.
 func Gone(status int) bool { return status == http.StatusNotFound || status == http.StatusGone }
 
-// Temporary reports whether the status of a response, 0 for none, allows a retry. Every other
-// status would be repeated for the same message.
+// Temporary reports whether the status of a response, 0 without a response, allows a retry. Every
+// other status would be repeated for the same message.
 func Temporary(status int) bool {
 	return status == 0 || status == http.StatusRequestTimeout || status == http.StatusTooManyRequests || status >= 500
 }
