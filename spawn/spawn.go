@@ -45,7 +45,7 @@ type Process interface {
 	Stdin() io.WriteCloser
 	// Stdout returns the standard output of the process.
 	Stdout() io.ReadCloser
-	// Stderr returns the standard error of the process, or nil if it has none.
+	// Stderr returns the standard error of the process, or nil if it is not captured.
 	Stderr() io.ReadCloser
 	// PID returns the id of the process, or 0 if it is unknown.
 	PID() int
