@@ -40,7 +40,7 @@ type AssistantEntry struct {
 	Link
 	Message APIMessage `json:"message"`
 
-	RequestID      string `json:"requestId"`  // of the API, "" if it sent none
+	RequestID      string `json:"requestId"`  // of the API, if any
 	RequestRef     string `json:"requestRef"` // the id of an api-request record
 	RequestedModel string `json:"requestedModel"`
 	APIBlockIndex  *int64 `json:"apiBlockIndex"`
@@ -73,7 +73,7 @@ type APIMessage struct {
 	UsageJSON  message.JSON    `json:"usage"`
 }
 
-// Usage returns the token counts of the whole answer, or nil if the line has none.
+// Usage returns the token counts of the whole answer, or nil if the line does not report them.
 func (m *APIMessage) Usage() *message.Usage {
 	if m.UsageJSON == "" {
 		return nil
@@ -137,8 +137,8 @@ type AttachmentEntry struct {
 	RenderedRole string       `json:"renderedRole"`
 }
 
-// AttachmentType returns the type of the attachment, such as environment, file or
-// queued_command, or "" if it has none.
+// AttachmentType returns the type of the attachment, such as environment, file or queued_command,
+// if any.
 func (e *AttachmentEntry) AttachmentType() string {
 	return jsonwire.NewDecoder(string(e.Attachment)).Peek("type")
 }

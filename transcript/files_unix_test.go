@@ -57,7 +57,7 @@ func symlink(t *testing.T, to, path string) {
 }
 
 // TestNeverBlocks puts everything that is not a regular file wherever a file is expected, and runs
-// every reader and every writer: none blocks. A blocked call fails the test by its time limit.
+// every reader and every writer. A call that blocks exceeds the time limit and fails the test.
 func TestNeverBlocks(t *testing.T) {
 	short.SkipQuick(t, "opens every kind of file in every place")
 	for name, put := range things {

@@ -195,7 +195,8 @@ func newFringe(g *graph) *fringe {
 	return f
 }
 
-// upToTalk returns the message that an end leads to, or nil if it leads to none or was removed.
+// upToTalk returns the message that an end leads to, or nil if it leads to no message or the
+// message was removed.
 func (f *fringe) upToTalk(end *node, leftOut map[string]bool, talks map[*node]*node) *node {
 	if leftOut[end.link.UUID] {
 		return nil

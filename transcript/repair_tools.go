@@ -96,7 +96,7 @@ func textBlock(s string) string { return `{"type":"text","text":` + quote(s) + `
 // lostResult is the text of the result that is added for a tool call without one.
 const lostResult = "The result of this tool was lost. It may have run, in part or to its end."
 
-// addResults adds results for calls that have none.
+// addResults adds a result to each call without one.
 func (p *surgeon) addResults(_ *examination, patients []patient) {
 	children := map[string][]*operated{}
 	for _, l := range p.lines {

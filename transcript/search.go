@@ -114,7 +114,7 @@ type agentFile struct {
 	from int64
 }
 
-// filesWith searches the bytes of a session's files; it returns nil if none contains the text.
+// filesWith searches the bytes of a session's files; it returns nil if no file contains the text.
 func (s *search) filesWith(c *candidate) *files {
 	w := newWork(s.ctx)
 	f := &files{candidate: c, main: s.firstIn(w, c.path)}

@@ -19,8 +19,8 @@ func seeds(f *testing.F) {
 	}
 }
 
-// FuzzSession runs every reader on an arbitrary file: none panics, and the number of steps is
-// linear in the size of the file.
+// FuzzSession runs every reader on an arbitrary file. A reader must not panic, and its number of
+// steps must be linear in the size of the file.
 func FuzzSession(f *testing.F) {
 	seeds(f)
 	config := f.TempDir()

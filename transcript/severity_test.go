@@ -15,7 +15,7 @@ var severityTable = []struct {
 	name  string
 	file  func(g *growing)
 	tail  string           // text after the last line
-	agent func(g *growing) // a subagent, nil for none
+	agent func(g *growing) // a subagent, or nil
 	want  []string         // fault, severity, line, uuid
 }{
 	{name: "in order", file: func(g *growing) { g.user("q", "", "hello"); g.answer("a", "q", "m", say("hi")) }},

@@ -130,8 +130,8 @@ func (d *Dir) Restore(id string) error {
 	if err := d.files.MkdirAll(project, 0o700); err != nil {
 		return fmt.Errorf("transcript: %w", err)
 	}
-	// The directory first, so that the session reappears complete. The trash has no directory if
-	// the session had none, or if the deletion was interrupted.
+	// The directory first, so that the session reappears complete. The trash lacks the directory if
+	// the session had no directory or the deletion was interrupted.
 	for _, name := range []string{id, id + ".jsonl"} {
 		from, to := filepath.Join(t.dir, name), filepath.Join(project, name)
 		if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
