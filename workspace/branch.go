@@ -14,10 +14,10 @@ import (
 // Branch is the position of the checked out branch of a [Tree] relative to the branch at which it started.
 type Branch struct {
 	Name   string // the checked out branch
-	Target string // the branch to compare with and to merge into; empty if there is none
+	Target string // the branch to compare with and to merge into, if any
 	Ahead  int    // commits that only the branch has
 	Behind int    // commits that only the target has
-	Remote string // the name of the remote; "" if there is none
+	Remote string // the name of the remote, if any
 	URL    string // the address to push to, as in the repository's configuration
 	Pushed bool   // the remote had the checked out commit when it was last pushed or fetched
 }

@@ -181,8 +181,8 @@ func TestSnapshotRacy(t *testing.T) {
 	}
 }
 
-// TestPlainDirectory checks that reading a user's checkout, with everything a checkout can have,
-// changes none of it, and that a session in a subdirectory sees only that directory.
+// TestPlainDirectory checks that reading a user's checkout does not change it, whatever the
+// checkout contains, and that a session in a subdirectory sees only that directory.
 func TestPlainDirectory(t *testing.T) {
 	w := newWorld(t)
 	same := w.untouched()

@@ -19,12 +19,12 @@
 //
 // # Programs of a repository
 //
-// An agent can write the configuration of the repository that it works in, and git runs programs from
-// the configuration: filters, hooks, a file system monitor, external diffs, merge drivers, signers,
-// helpers for credentials. Git runs none of them here unless [Options.Trust] allows it for the
-// current [Programs] of the repository. Programs that the user and the system have configured are
-// run, also instead of the repository's. A file that needs a filter of the repository is omitted from
-// a snapshot ([NeedsFilter]), and [Tree.Commit] and [Tree.Revert] return [ErrFilter].
+// An agent can write the configuration of the repository that it works in, and git runs programs
+// from the configuration: filters, hooks, a file system monitor, external diffs, merge drivers,
+// signers, helpers for credentials. Git does not run them here unless [Options.Trust] allows it for
+// the current [Programs] of the repository. Programs that the user and the system have configured
+// are run, also instead of the repository's. A file that needs a filter of the repository is
+// omitted from a snapshot ([NeedsFilter]), and [Tree.Commit] and [Tree.Revert] return [ErrFilter].
 //
 // [Tree.Push] does not read the repository's configuration, except for the address, which the caller
 // confirms.

@@ -208,7 +208,7 @@ func TestRevertRace(t *testing.T) {
 }
 
 // TestRevertProperty checks that reverting the hunks of any edit one by one, in any order, leads to
-// the base, and that none changes another.
+// the base, and that reverting one hunk does not change the others.
 func TestRevertProperty(t *testing.T) {
 	short.SkipQuick(t, "starts git again and again")
 	w := newWorld(t)

@@ -192,8 +192,8 @@ func TestFiltered(t *testing.T) {
 	}
 }
 
-// TestNamed checks which files a commit contains: the named ones that have changed, with the old
-// paths of moved ones, and none that needs a filter.
+// TestNamed checks which files a commit contains: the named files that have changed and the old
+// paths of moved ones, without files that need a filter.
 func TestNamed(t *testing.T) {
 	d := Diff{Files: []File{{Path: "a"}, {Path: "new", OldPath: "old"}}, Left: []LeftOut{{Path: "big", Why: NeedsFilter}, {Path: "huge", Why: "large"}}}
 	clean := Diff{Files: d.Files}

@@ -132,7 +132,7 @@ func TestHunkHeader(t *testing.T) {
 	}
 }
 
-// Near finds the hunks that overlap the position in an id, and none for an invalid id.
+// Near finds the hunks that overlap the position in an id; an invalid id returns nil.
 func TestNear(t *testing.T) {
 	hunks := []Hunk{{ID: "a", OldStart: 1, OldLines: 3}, {ID: "b", OldStart: 5, OldLines: 0}, {ID: "c", OldStart: 7, OldLines: 2}}
 	for id, want := range map[string]string{
@@ -381,7 +381,7 @@ func TestIdentify_hooks(t *testing.T) {
 	}
 }
 
-// Git gets the variables that it needs, and none that points to another repository.
+// Git gets the variables that it needs, without those that point to another repository.
 func TestGitEnv(t *testing.T) {
 	own := []string{"GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true", "GIT_ALLOW_PROTOCOL="}
 	environ := []string{"PATH=/bin", "GIT_DIR=/evil", "LC_ALL=C", "LC_=x", "LCX=y", "HOME", "HOMES=x", "GIT_CONFIG_COUNT=1", "TZ=a=b", "=x"}
