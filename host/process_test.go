@@ -71,7 +71,7 @@ func alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH
 
 // The host is a separate process in another session, without the descriptors and the environment of its starter. A data
 // directory has one host, even if the path of its socket is too long for the system.
-func TestStart(t *testing.T) {
+func TestStart_detached(t *testing.T) {
 	short.Skip(t, "processes")
 	t.Setenv("HOST_TEST_SECRET", "hidden")
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long/", 40))
@@ -265,8 +265,8 @@ func TestReadSpool_files(t *testing.T) {
 	}
 }
 
-// Files of the host have the mode 0600 and folders 0700. No event contains an argument or a
-// variable of an agent.
+// Files of the host have the mode 0600 and folders 0700. No file contains an argument or a variable
+// of an agent.
 func TestStored(t *testing.T) {
 	short.Skip(t, "processes")
 	dir := t.TempDir()
@@ -310,7 +310,7 @@ func TestStored(t *testing.T) {
 }
 
 // Files in arguments outlive the owner's copies, and are removed with the agent.
-func TestFiles(t *testing.T) {
+func TestFiles_copied(t *testing.T) {
 	short.Skip(t, "processes")
 	l := connect(t, runHost(t, Options{}))
 	secret := filepath.Join(t.TempDir(), "secret")

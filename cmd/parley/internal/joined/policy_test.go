@@ -84,7 +84,7 @@ func must(t testing.TB, err error) {
 
 // The command of an agent has the program and the environment of the machine, and the directory and
 // the options of the server.
-func TestStart(t *testing.T) {
+func TestStart_command(t *testing.T) {
 	at := newMachine(t, nil)
 	options, err := join.Options{ID: session, Model: "m", Effort: "high", MaxTurns: 3, DisallowedTools: []string{"Bash(rm *)"}, Partial: true}.Encode()
 	must(t, err)
