@@ -144,8 +144,8 @@ func (t *terminal) attach(ctx context.Context, kept agent.Kept) (err error) {
 	return nil
 }
 
-// discard counts new output, and tells the host to discard output that no request can return. The
-// caller holds mu.
+// discard counts new output. Once it exceeds the limit of the terminal, the host discards the
+// output before the limit. The caller holds mu.
 func (t *terminal) discard(size int) {
 	t.total += int64(size)
 	if t.kept == nil || t.total-t.mark.total < int64(max(t.limit, discardStep)) {

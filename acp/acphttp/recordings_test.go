@@ -338,7 +338,7 @@ func (p *player) play(l record) {
 	}
 }
 
-// left1 yields events until the server ends the body.
+// left1 yields the events that remain until the server ends the body.
 func left1(t *testing.T, x *exchange) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		for {

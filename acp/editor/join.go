@@ -51,7 +51,7 @@ func (s *server) join(ctx context.Context, resumer agent.Resumer, r *sessionRequ
 	return s.addMapped(r.id, live, o, m)
 }
 
-// updateIf sends an update of a replay.
+// updateIf sends the update if it belongs to a replay.
 func (s *server) updateIf(ctx context.Context, replay bool, id string, u Update) error {
 	if !replay {
 		return nil

@@ -123,7 +123,7 @@ const noOutput = "(Bash completed with no output)"
 // refused.
 const forModel = "The user doesn't want to "
 
-// cleanResult removes the CLI's texts for its model.
+// cleanResult removes the parts of a result that the CLI adds for the model.
 func cleanResult(t *toolCall, text string, ev *event.ToolComplete) string {
 	text = cutTag(cutTag(text, "system-reminder"), "tools-used-before-summary")
 	if inner, ok := between(text, "<tool_use_error>", "</tool_use_error>"); ok && strings.HasPrefix(strings.TrimSpace(text), "<tool_use_error>") {
