@@ -263,7 +263,7 @@ func failing(after int) func(event.Event) []event.Event {
 	})
 }
 
-// never removes every error from an answer, always makes every answer an error.
+// never makes every answer succeed; always makes every answer fail.
 func never(string, agent.Answer, error) error { return nil }
 
 func always(_ string, _ agent.Answer, _ error) error { return errBroken }
