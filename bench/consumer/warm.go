@@ -17,7 +17,7 @@ type warmed struct {
 	WarmMS []float64 `json:"warm_ms"`
 }
 
-// warm measures both in turn.
+// warm measures the first message of a cold and of a prewarmed CLI, alternately.
 func warm(ctx context.Context, cli string, calls int) (*warmed, error) {
 	t := &warmed{}
 	opts := &claude.Options{CLIPath: cli}
