@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// claude.TestControlCalls compares every typed request with the expected line, and its
+// TestControlCalls compares every typed request with the expected line, and its
 // result with a plain decoding of the answer.
 func TestControlCalls(t *testing.T) {
 	for _, call := range slices.Concat(controlCalls...) {
@@ -103,7 +103,7 @@ func (call controlCall) subtype() string {
 // in-process servers, and requests that the CLI does not know.
 var untyped = []string{"initialize", "mcp_message", "no_such_subtype", ""}
 
-// claude.TestRecordedAnswers passes every recorded answer to its typed request.
+// TestRecordedAnswers passes every recorded answer to its typed request.
 func TestRecordedAnswers(t *testing.T) {
 	bySubtype := map[string]controlCall{}
 	for _, call := range slices.Concat(controlCalls...) {
@@ -215,7 +215,7 @@ func TestReloadPluginsBusy(t *testing.T) {
 	}
 }
 
-// claude.TestAnswerOfOtherTypes: members of an unexpected type are only in Raw and do not
+// TestAnswerOfOtherTypes: members of an unexpected type are only in Raw and do not
 // affect other members.
 func TestAnswerOfOtherTypes(t *testing.T) {
 	call := controlCall{call: asks((*claude.Client).FetchBinaryVersion)}

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// claude.FuzzDecodeMessage compares decoding with encoding/json: it returns a message exactly for a JSON object
+// FuzzDecodeMessage compares decoding with encoding/json: it returns a message exactly for a JSON object
 // (apart from invalid texts that are left undecoded), keeps the bytes, has the typed fields of a plain decoding, and
 // the fast path of text deltas gives the same result as the general one.
 func FuzzDecodeMessage(f *testing.F) {

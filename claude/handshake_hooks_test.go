@@ -14,7 +14,7 @@ func startHookLine(subtype, event string) string {
 	return fmt.Sprintf(`{"type":"system","subtype":%q,"hook_id":"h","hook_name":"n","hook_event":%q,"session_id":"s","uuid":"u"}`, subtype, event)
 }
 
-// claude.TestHandshakeSparesHooks: the time of start hooks does not count, other time
+// TestHandshakeSparesHooks: the time of start hooks does not count, other time
 // does.
 func TestHandshakeSparesHooks(t *testing.T) {
 	for name, tt := range map[string]struct {

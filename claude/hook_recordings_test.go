@@ -145,7 +145,7 @@ func typed(t *testing.T, answer json.RawMessage, out reflect.Type) reflect.Value
 	return v
 }
 
-// claude.TestRecordedHooks calls the hooks of every recorded call: the input is decoded
+// TestRecordedHooks calls the hooks of every recorded call: the input is decoded
 // without loss, and the encoded answer equals the recorded one. The answers of raw recordings
 // that the CLI discarded cannot be encoded.
 func TestRecordedHooks(t *testing.T) {

@@ -347,7 +347,7 @@ func (s *storeLog) add(entry any) {
 	s.said = append(s.said, text)
 }
 
-// named omits empty kinds.
+// named removes the empty kinds.
 func named(kinds []any) []any {
 	return slices.DeleteFunc(kinds, func(k any) bool { return k == "" })
 }

@@ -457,7 +457,7 @@ func concurrent(_ *live, messages []any) bool {
 	return false
 }
 
-// sorted removes the order.
+// sorted sorts messages, whose order differs from run to run.
 func sorted(messages []any) []any {
 	out := slices.Clone(messages)
 	key := func(v any) string {
@@ -475,8 +475,8 @@ func sorted(messages []any) []any {
 	return out
 }
 
-// answersItself reports whether an SDK answered instead of a callback: because the callback was not
-// called, or returned an invalid answer.
+// answersItself reports whether an SDK answered instead of its callback, because the callback was
+// not called or returned an invalid answer.
 func answersItself(call recordedCall) bool {
 	return slices.ContainsFunc(call.Answers, func(a recordedAnswer) bool {
 		var v struct {

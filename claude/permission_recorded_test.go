@@ -14,7 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/tape"
 )
 
-// claude.TestRecordedPermissions replays the CLI's recorded requests with the recorded
+// TestRecordedPermissions replays the CLI's recorded requests with the recorded
 // results of the callbacks, and compares the answers with those of the official SDK. Two
 // differences are allowed: an Allow always includes the input, which older CLIs require,
 // and results that the types of this package cannot express are skipped.

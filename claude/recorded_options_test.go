@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// callSetup holds the values of the run that the options of a recorded call need.
+// callSetup holds the values with which a run replaces recorded options.
 type callSetup struct {
 	// Environ, when set, is the whole environment of the run; nil means that of this
 	// process.

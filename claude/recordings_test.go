@@ -22,7 +22,7 @@ import (
 // recordedHome is the home directory in the recordings.
 const recordedHome = "/home" + "/dev"
 
-// claude.TestRecordings plays every recorded CLI to this SDK, repeats the actions of the
+// TestRecordings plays every recorded CLI to this SDK, repeats the actions of the
 // official SDK's caller, and compares the results with the recording: messages, end,
 // arguments, environment, input, and the outcomes of control requests. Rules list the
 // allowed differences.

@@ -138,7 +138,7 @@ func killed(err error) bool {
 	return ok && exit.Signal == "SIGKILL" || errors.Is(err, claude.ErrClosed)
 }
 
-// claude.TestOpenAndCloseAtRandom opens and closes many clients, several at a time, while some
+// TestOpenAndCloseAtRandom opens and closes many clients, several at a time, while some
 // of their processes are killed: no process, descriptor or file is left.
 func TestOpenAndCloseAtRandom(t *testing.T) {
 	short.SkipLong(t, "starts many processes")
@@ -231,7 +231,7 @@ func cliFleet(cli *claudetest.CLI) int {
 	return 0
 }
 
-// claude.TestParentIsKilled kills a program with many sessions at random moments. Its leftover
+// TestParentIsKilled kills a program with many sessions at random moments. Its leftover
 // processes have ended when the next program has opened the registry.
 func TestParentIsKilled(t *testing.T) {
 	short.SkipQuick(t, "starts several processes")

@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// claude.TestPrewarmDied: a prewarmed process that was killed reports it.
+// TestPrewarmDied: a prewarmed process that was killed reports it.
 func TestPrewarmDied(t *testing.T) {
 	for name, use := range map[string]func(w *claude.Warm) error{
 		"Connect": func(w *claude.Warm) error { _, err := w.Connect(t.Context()); return err },
@@ -63,7 +63,7 @@ func openRegistry(t *testing.T, dir string) (*claude.Registry, []claude.Child) {
 	return r, swept
 }
 
-// claude.TestRegistryOfASession: the process is in the registry while it runs, and its temporary files are
+// TestRegistryOfASession: the process is in the registry while it runs, and its temporary files are
 // below it.
 func TestRegistryOfASession(t *testing.T) {
 	dir := t.TempDir()
@@ -102,7 +102,7 @@ type somewhere struct {
 
 func (s somewhere) Local() bool { return s.here }
 
-// claude.TestSpawner_local: with a spawner that runs the CLI on this machine the session has its lock and the
+// TestSpawner_local: with a spawner that runs the CLI on this machine the session has its lock and the
 // memory of the CLI is known, as without a spawner; with another one neither.
 func TestSpawner_local(t *testing.T) {
 	for _, here := range []bool{true, false} {

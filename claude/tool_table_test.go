@@ -234,7 +234,7 @@ var toolResultExamples = map[string][]string{
 		"resourceLinks":[{"uri":"a:b","name":"n"}]}`},
 }
 
-// claude.TestToolExamples decodes the examples, compares the fields with a plain
+// TestToolExamples decodes the examples, compares the fields with a plain
 // decoding, encodes the result and reports fields that no example sets.
 func TestToolExamples(t *testing.T) {
 	set := map[string]bool{}

@@ -17,7 +17,7 @@ var toolMembersLeftToRaw = []string{
 	"input Bash.cmd", // a made-up member of a call that is refused
 }
 
-// claude.TestToolCorpus decodes the input of every call and the result of every tool in
+// TestToolCorpus decodes the input of every call and the result of every tool in
 // the recordings and compares the typed fields with a plain decoding.
 func TestToolCorpus(t *testing.T) {
 	inputs, results := 0, 0

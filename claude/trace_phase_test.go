@@ -144,7 +144,7 @@ func TestTraceOfAStall(t *testing.T) {
 	})
 }
 
-// claude.TestTraceOfEachSession: one Trace serves many sessions, and sets their
+// TestTraceOfEachSession: one Trace serves many sessions, and sets their
 // environment.
 func TestTraceOfEachSession(t *testing.T) {
 	t.Setenv("TRACEPARENT", "inherited")

@@ -322,7 +322,8 @@ func (p *Provider) Usage(ctx context.Context, q agent.UsageQuery) ([]agent.Usage
 	return list, nil
 }
 
-// byBlock is not a group of reports, because pauses also end blocks.
+// byBlock groups by blocks of five hours. [usage.Report] has no such group, because a pause also
+// ends a block.
 const byBlock usage.By = "block"
 
 func usageOf(group string, s usage.Sum) agent.Usage {

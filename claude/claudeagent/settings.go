@@ -25,7 +25,7 @@ const maxSettings = 4 << 20
 // changing serializes the changes to settings files by this process.
 var changing sync.Mutex
 
-// behaviors lists the lists of rules, the strongest first.
+// behaviors are the kinds of permission rules, the strongest first.
 var behaviors = []string{"deny", "ask", "allow"}
 
 // ruleFile is a settings file: a directory, the path below it, and its scope. Paths are resolved inside of

@@ -15,7 +15,7 @@ type liveTool struct {
 	input  event.JSON
 }
 
-// called records a call with a result that emits further events.
+// called records a call whose result emits further events.
 func (c *Converter) called(parent string, content *event.Content) {
 	if content.Type != "tool_use" || content.ToolUseID == "" || toolResults[content.Name] == nil {
 		return
@@ -26,7 +26,7 @@ func (c *Converter) called(parent string, content *event.Content) {
 	c.tools[kept(content.ToolUseID)] = liveTool{kept(content.Name), kept(parent), event.JSON(kept(string(content.Input)))}
 }
 
-// returned emits the changes that the result of a call made.
+// returned emits the changes in the result of a call.
 func (c *Converter) returned(r *event.ToolComplete) {
 	t, ok := c.tools[r.ToolUseID]
 	if !ok {

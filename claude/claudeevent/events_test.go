@@ -79,7 +79,7 @@ func feed(t *testing.T, c *claudeevent.Converter, lines ...string) []event.Event
 	return all
 }
 
-// only returns the events of one type.
+// onlyOf returns the events of one type.
 func onlyOf[T event.Event](events []event.Event) []T {
 	var all []T
 	for _, ev := range events {

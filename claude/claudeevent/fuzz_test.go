@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// claudeevent.FuzzFold sends arbitrary lines through the converter, the messages and the fold.
+// FuzzFold sends arbitrary lines through the converter, the messages and the fold.
 // They must not panic; every start has a stop; the state encodes and continues from its
 // encoding; messages and events fold to the same state; messages survive a JSON round trip.
 func FuzzFold(f *testing.F) {
@@ -82,7 +82,7 @@ func canonicalText(t *testing.T, text string) string {
 	return string(out)
 }
 
-// claudeevent.FuzzSnapshot continues folding from arbitrary states.
+// FuzzSnapshot continues folding from arbitrary states.
 func FuzzSnapshot(f *testing.F) {
 	r := convert(f, generated(1, true, true))
 	state, err := json.Marshal(r.conv)
@@ -105,7 +105,7 @@ func FuzzSnapshot(f *testing.F) {
 	})
 }
 
-// claudeevent.FuzzEntry sends arbitrary session file lines to the fold.
+// FuzzEntry sends arbitrary session file lines to the fold.
 func FuzzEntry(f *testing.F) {
 	f.Add(`{"type":"assistant","apiBlockIndex":3,"uuid":"u","message":{"id":"m","content":[{"type":"text","text":"x"}]}}`)
 	f.Add(`{"type":"user","toolUseResult":"x","message":{"content":"hi"}}`)

@@ -24,7 +24,7 @@ func transcripts() string {
 	return filepath.Join("..", "..", "testdata", "transcripts")
 }
 
-// claudeevent.TestTranscripts compares a live session with the same session loaded from its
+// TestTranscripts compares a live session with the same session loaded from its
 // file: blocks of answers, tool calls, their inputs, results and states, and their order.
 func TestTranscripts(t *testing.T) {
 	var sessions []*savedSession

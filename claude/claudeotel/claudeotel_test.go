@@ -129,7 +129,7 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// claudeotel.TestSessions: one Trace serves several sessions at once; each CLI gets the
+// TestSessions: one Trace serves several sessions at once; each CLI gets the
 // context of its own span, regardless of variables that the caller inherited.
 func TestSessions(t *testing.T) {
 	t.Setenv("TRACEPARENT", "00-00000000000000000000000000000001-0000000000000001-01")
@@ -231,7 +231,7 @@ func TestNotFound(t *testing.T) {
 	}
 }
 
-// claudeotel.TestPromptIsLinked: a turn belongs to its session, and has a link to the span
+// TestPromptIsLinked: a turn belongs to its session, and has a link to the span
 // that sent its prompt.
 func TestPromptIsLinked(t *testing.T) {
 	c := newCollector(t)
@@ -261,7 +261,7 @@ func TestPromptIsLinked(t *testing.T) {
 	}
 }
 
-// claudeotel.TestWithoutTelemetrySDK: without an SDK the CLI gets no trace context, and inherited
+// TestWithoutTelemetrySDK: without an SDK the CLI gets no trace context, and inherited
 // variables are unchanged.
 func TestWithoutTelemetrySDK(t *testing.T) {
 	const inherited = "00-00000000000000000000000000000001-0000000000000001-01"

@@ -45,7 +45,7 @@ func liveOptions(t *testing.T, replies ...claudetest.Reply) *claude.Options {
 	return opts
 }
 
-// claudeotel.TestLiveTrace traces a turn of the real CLI with a tool, and a subagent with a
+// TestLiveTrace traces a turn of the real CLI with a tool, and a subagent with a
 // tool.
 func TestLiveTrace(t *testing.T) {
 	c := newCollector(t)
@@ -88,7 +88,7 @@ func TestLiveTrace(t *testing.T) {
 	}
 }
 
-// claudeotel.TestLiveContext: the CLI's own spans, if it exports them, are below the
+// TestLiveContext: the CLI's own spans, if it exports them, are below the
 // session's span.
 func TestLiveContext(t *testing.T) {
 	c := newCollector(t)

@@ -67,7 +67,7 @@ func TestAdmissionIsFair(t *testing.T) {
 	})
 }
 
-// claudepool.TestAdmissionOfOneAtATime: a tenant that requests again as soon as it is done
+// TestAdmissionOfOneAtATime: a tenant that requests again as soon as it is done
 // has no advantage over one with many pending requests.
 func TestAdmissionOfOneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestAdmissionOfOneAtATime(t *testing.T) {
 	})
 }
 
-// claudepool.TestAdmissionOfHeavyOnes: small requests do not starve a large one.
+// TestAdmissionOfHeavyOnes: small requests do not starve a large one.
 func TestAdmissionOfHeavyOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := claudepool.NewAdmission(4)
@@ -174,7 +174,7 @@ func TestAdmissionLeave(t *testing.T) {
 	})
 }
 
-// claudepool.TestAdmissionNeverOver: the held places never exceed the capacity.
+// TestAdmissionNeverOver: the held places never exceed the capacity.
 func TestAdmissionNeverOver(t *testing.T) {
 	a := claudepool.NewAdmission(5)
 	var held atomic.Int64
@@ -204,7 +204,7 @@ func TestAdmissionNeverOver(t *testing.T) {
 	}
 }
 
-// claudepool.TestAdmissionBeforeTheStart: a process starts only when it has a place, and
+// TestAdmissionBeforeTheStart: a process starts only when it has a place, and
 // releases the place when it has ended.
 func TestAdmissionBeforeTheStart(t *testing.T) {
 	opts := claudetest.FakeCLI("hello")

@@ -7,7 +7,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 )
 
-// claudepool.TestPoolRecyclesByMemory: a process that exceeds the memory limit is replaced
+// TestPoolRecyclesByMemory: a process that exceeds the memory limit is replaced
 // between turns.
 func TestPoolRecyclesByMemory(t *testing.T) {
 	for limit, replaced := range map[int64]bool{1 << 10: true, 1 << 40: false} {

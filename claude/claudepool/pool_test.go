@@ -187,7 +187,7 @@ func TestPoolKeepsReady(t *testing.T) {
 	})
 }
 
-// claudepool.TestPoolKeepsTenantsApart: many conversations of several tenants never share a
+// TestPoolKeepsTenantsApart: many conversations of several tenants never share a
 // process.
 func TestPoolKeepsTenantsApart(t *testing.T) {
 	poolTest(t, claudepool.Options{Min: 1, Max: 6}, func(t *testing.T, h *house, p *claudepool.Pool) {
@@ -383,7 +383,7 @@ func TestPoolRecycles(t *testing.T) {
 	})
 }
 
-// claudepool.TestPoolKeepsBusyClients: a conversation keeps its process while a turn
+// TestPoolKeepsBusyClients: a conversation keeps its process while a turn
 // runs, and always if it is not persisted.
 func TestPoolKeepsBusyClients(t *testing.T) {
 	poolTest(t, claudepool.Options{Recycle: claudepool.Recycle{Turns: 1}}, func(t *testing.T, h *house, p *claudepool.Pool) {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudestore"
 )
 
-// claudestore.FuzzDir puts arbitrary text in the files of a store: Load returns it or an error,
+// FuzzDir puts arbitrary text in the files of a store: Load returns it or an error,
 // and appended entries can be loaded afterwards.
 func FuzzDir(f *testing.F) {
 	f.Add([]byte("{\"uuid\":\"a\"}\n{\"uuid\":\"a\"}\ntorn"))

@@ -67,7 +67,7 @@ func (s *faultyStore) Claim(ctx context.Context, key claude.SessionKey) (claude.
 
 const faultVariable = "PARLEY_STORE_FAULT"
 
-// claudestore.TestFaulty is run by claudestore.TestSuiteFindsFaults in a child process.
+// TestFaulty is run by claudestore.TestSuiteFindsFaults in a child process.
 func TestFaulty(t *testing.T) {
 	fault := os.Getenv(faultVariable)
 	if fault == "" {

@@ -27,8 +27,8 @@ type Message interface {
 	message()
 }
 
-// Header holds the members that all messages share. Both are empty on the types that have
-// neither on the wire: keep_alive, transcript_mirror and the control messages.
+// Header holds the uuid and the session id that most messages have. Both are empty for messages
+// without them on the wire: keep_alive, transcript_mirror and the control messages.
 type Header struct {
 	UUID      string `json:"uuid,omitempty"`
 	SessionID string `json:"session_id,omitempty"`
