@@ -23,7 +23,7 @@ func done(c *event.Conversation, prompt string) bool {
 	return slices.ContainsFunc(c.Turns, func(t *event.Turn) bool { return t.Done && t.Start != nil && t.Start.PromptID == prompt })
 }
 
-// last returns the last text of the agent.
+// last returns the agent's last message.
 func last(c *event.Conversation) (text string) {
 	for _, item := range items(c) {
 		if item.Message == nil || item.Message.Role != "assistant" {

@@ -102,7 +102,7 @@ func (w *killWorld) moved() {
 	w.address = u.Host
 }
 
-// newClient returns a client that connects to the server that is running at the time.
+// newClient returns a client that follows the server when it restarts at another address.
 func (w *killWorld) newClient() *client.Client {
 	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		if w.dial != nil {
@@ -435,7 +435,8 @@ func (w *killWorld) checkAll(calm *keptSession, turns int) {
 	w.checkLines(store, agents)
 }
 
-// checkSessions checks the state of viewers and agents.
+// checkSessions compares each session with one without a kill, and with the lines that its agent
+// has recorded.
 func (w *killWorld) checkSessions(calm *keptSession, agents map[string]host.Agent, turns int) {
 	t := w.t
 	t.Helper()
@@ -579,7 +580,7 @@ func jsonValue(t *testing.T, c *event.Conversation) (v any) {
 	return v
 }
 
-// comparable returns a conversation without the names and times that differ between sessions.
+// comparable returns a conversation without the ids and times that differ between sessions.
 func comparable(t *testing.T, c *event.Conversation) any {
 	t.Helper()
 	text, err := json.Marshal(c)
@@ -603,5 +604,5 @@ func comparable(t *testing.T, c *event.Conversation) any {
 	return v
 }
 
-// uuids matches names and times that differ between sessions.
+// uuids matches the ids and times that differ between sessions.
 var uuids = regexp.MustCompile(`"waited_ms":\d+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)

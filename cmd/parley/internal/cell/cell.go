@@ -49,7 +49,7 @@ const (
 // parameters; in untrusted text the search for the end stops there.
 const maxLook = 64
 
-// Plainly ends every look.
+// Plainly resets all styles.
 const Plainly = "\uFDD00\uFDD1"
 
 // Look returns the start of a look with the parameters of an SGR sequence.

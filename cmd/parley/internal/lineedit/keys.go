@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Code is the function of a key.
+// Code identifies an editing key.
 type Code int
 
 // The keys with a function.

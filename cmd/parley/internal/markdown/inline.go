@@ -9,7 +9,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// inline returns the text inside a block, with looks.
+// inline renders the inline elements of a block; look is the style of the text around them.
 func (r *renderer) inline(parent ast.Node, look string) line {
 	var l line
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {

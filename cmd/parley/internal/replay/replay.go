@@ -151,9 +151,8 @@ func (p *process) pause(d time.Duration) {
 	}
 }
 
-// nameless removes the recorded prompt ids from a line, because they differ from the current
-// ones: without ids answers are matched in order. ok is false for a line that has no other
-// content.
+// nameless removes the prompt ids from a recorded line, because those of the replay differ; without
+// ids, answers belong to the prompts in order. ok is false for a line that only reports such an id.
 func nameless(line string) (text string, ok bool) {
 	if !strings.Contains(line, `"user_message_uuid`) && !strings.Contains(line, `"command_lifecycle"`) {
 		return line, true
