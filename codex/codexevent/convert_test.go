@@ -158,7 +158,7 @@ func TestSubagent(t *testing.T) {
 	}
 }
 
-// TestSubagent_held checks that events of a subagent before its parent is known are not lost.
+// TestSubagent_held checks that events of a subagent are kept until its parent is known.
 func TestSubagent_held(t *testing.T) {
 	c := &codexevent.Converter{ThreadID: "t"}
 	child := func(method, params string) string {

@@ -283,7 +283,7 @@ func (w *walker) decide(ask, answer object) {
 	w.decisions = append(w.decisions, text(ask, "params", "itemId")+" "+behavior)
 }
 
-// oracleOf returns the same data from a fold.
+// oracleOf collects the data of a walk from the folded conversation, for comparison.
 func oracleOf(r *run) *oracle {
 	o := &oracle{}
 	r.conv.Settle()

@@ -48,7 +48,7 @@ func Output(deltas string, aggregated *string) (text string, truncated bool) {
 }
 
 // cutOutput reports whether the server has cut an output. The command may have written the marker,
-// so the length counts too.
+// so the length is checked too.
 func cutOutput(s string) bool {
 	if len(s) < maxOutput {
 		return false
