@@ -22,7 +22,7 @@ func (onlyNotes) Start(_ context.Context, l host.Launch, start func(spawn.Comman
 
 func (onlyNotes) Line(_ string, line []byte) ([]byte, error) { return line, nil }
 
-// A machine offers an agent to a server until ctx ends.
+// A machine offers an agent to a server until the context ends.
 func Example() {
 	offer := func(ctx context.Context, token string) error {
 		return join.Run(ctx, join.Config{
