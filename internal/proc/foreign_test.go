@@ -157,7 +157,7 @@ func TestSpawnerFails(t *testing.T) {
 	}
 }
 
-// TestOnExit: the end of a process is reported once, and so is a failed start.
+// TestOnExit: the callback runs once when a process ends, and once when a start fails.
 func TestOnExit(t *testing.T) {
 	told := 0
 	f := newForeign()

@@ -211,7 +211,7 @@ func (t *turn) message(block message.ContentBlock, id string) *message.Assistant
 	}
 }
 
-// count adds the usage of an answer; a word counts as a token.
+// count adds the usage of an answer, with one token per word.
 func (t *turn) count(blocks []message.ContentBlock) {
 	in, out := int64(len(strings.Fields(t.text))), int64(0)
 	for _, b := range blocks {

@@ -19,7 +19,8 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
-// TestBelow: parents first, across sessions, including orphaned members of the group.
+// TestBelow: the descendants are listed parents first, with processes in other sessions and orphans
+// of the process group.
 func TestBelow(t *testing.T) {
 	table := []Process{
 		{PID: 30, Parent: 20, Group: 30}, {PID: 20, Parent: 10, Group: 20}, {PID: 10, Parent: 1, Group: 10},

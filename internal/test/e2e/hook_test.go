@@ -26,7 +26,7 @@ import (
 // does not start without a terminal.
 var notFired = []string{"Setup", "TeammateIdle"}
 
-// e2e.TestHookEvents registers hooks for all events in every scene and compares the fired
+// TestHookEvents registers hooks for all events in every scene and compares the fired
 // events with the expected ones.
 func TestHookEvents(t *testing.T) {
 	t.Parallel()
@@ -103,7 +103,7 @@ func runsTool(t *testing.T, hooks *hook.Hooks) (ran bool, got talk) {
 	return err == nil, got
 }
 
-// e2e.TestHookDecides checks that the decision of a hook applies to its tool call.
+// TestHookDecides checks that the decision of a hook applies to its tool call.
 func TestHookDecides(t *testing.T) {
 	t.Parallel()
 	type out = hook.PreToolUseOutput
@@ -184,7 +184,7 @@ func (w *world) wasTold(text string) {
 	}
 }
 
-// e2e.TestHookChangesInputAndOutput changes the input of a call and the result that the
+// TestHookChangesInputAndOutput changes the input of a call and the result that the
 // model receives.
 func TestHookChangesInputAndOutput(t *testing.T) {
 	t.Parallel()
@@ -216,7 +216,7 @@ func TestHookChangesInputAndOutput(t *testing.T) {
 	w.wasTold("SEEN BY A HOOK")
 }
 
-// e2e.TestHookDeclinesElicitation declines a question of an MCP server in a hook: no
+// TestHookDeclinesElicitation declines a question of an MCP server in a hook: no
 // other callback is called. An accepting hook does not prevent the CLI from asking.
 func TestHookDeclinesElicitation(t *testing.T) {
 	t.Parallel()

@@ -22,7 +22,7 @@ const repairedMaxLine = 256 << 10
 // repairsAtOnce is the number of concurrently resumed sessions.
 const repairsAtOnce = 3
 
-// e2e.TestRepairedResumes repairs sessions with each kind of fault and resumes them: the
+// TestRepairedResumes repairs sessions with each kind of fault and resumes them: the
 // CLI continues the conversation, and its requests are valid for the API.
 func TestRepairedResumes(t *testing.T) {
 	each := uint64(2) // a generated one and one of the CLI

@@ -35,7 +35,7 @@ func TestPrewarm(t *testing.T) {
 	}
 }
 
-// e2e.TestPoolRecycles: a conversation continues in a new process, also for the CLI.
+// TestPoolRecycles: a conversation continues in a new process, also for the CLI.
 func TestPoolRecycles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, claudetest.Say("one"), claudetest.Say("two"))
