@@ -14,5 +14,5 @@ const (
 // file or directory.
 func canRead(path string) bool { return syscall.Access(path, accessRead) == nil }
 
-// canWrite reports whether that user may write it.
+// canWrite reports whether that user may write a file or directory.
 func canWrite(path string) bool { return syscall.Access(path, accessWrite) == nil }

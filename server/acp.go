@@ -25,7 +25,7 @@ func acpRoutes() []route {
 	return []route{{&method{name: "acp", role: roleViewer, scope: unlinked, tenancy: ofTenant, audit: unaudited, body: maxBody}, "/acp", (*Server).acp}}
 }
 
-// acpBody is the limit of a message of the protocol in bytes.
+// acpBody limits a message of an ACP client, in bytes.
 const acpBody = 16 << 20
 
 // acp serves a request of an ACP client, or its WebSocket. A connection belongs to a token and ends

@@ -24,7 +24,8 @@ func (s *Server) keeping(ctx context.Context, c *caller, machine string) (place.
 	return &place.Local{Roots: s.opts.Directories, Manager: s.workspaces, Agents: providers}, err
 }
 
-// histories returns the histories of a machine that a caller may read, or the one of the agent with this name.
+// histories returns the histories of a machine's agents that a caller may read, or only that of the
+// named agent.
 func (s *Server) histories(ctx context.Context, c *caller, machine, provider string) ([]place.History, error) {
 	at, err := s.keeping(ctx, c, machine)
 	if err != nil {

@@ -290,8 +290,8 @@ func (h *webhooks) drop(id string) {
 	}
 }
 
-// finishTime is the time that a running call gets when the server stops, so that an accepted event
-// is not sent again.
+// finishTime is how long a stopping server waits for a running webhook call. If it stopped earlier,
+// an accepted event would be sent again.
 const finishTime = 3 * time.Second
 
 // finish runs a call that may continue for finishTime after ctx has ended.

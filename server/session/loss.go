@@ -31,7 +31,7 @@ func ReadAround(ctx context.Context, log Log, after uint64) iter.Seq2[eventlog.E
 	}
 }
 
-// readAround folds the events after a number. It skips events that depend on lost ones.
+// readAround folds the events after a sequence number, without those that depend on lost events.
 func (a *actor) readAround(ctx context.Context, after, told uint64) error {
 	holes := false
 	for ev, err := range ReadAround(ctx, a.log, after) {

@@ -41,7 +41,7 @@ func NewMachines(dataDir string, opts HostOptions, logger *slog.Logger) *Machine
 	return &Machines{epochs: dataDir, opts: opts, logger: logger, all: map[string]*machine{}}
 }
 
-// machine is a machine that is or was joined. Machines.mu guards its fields.
+// machine is a machine that has joined, now or earlier. Machines.mu guards its fields.
 type machine struct {
 	host.Registration
 	all   *Machines
