@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// shrink cuts the texts of an oversized line. It drops a record outside the tree, because no reader
-// needs it.
+// shrink shortens the texts of an oversized line. It drops a record outside the tree, because no
+// reader needs it.
 func (p *surgeon) shrink(l *operated, f *Finding) {
 	if linkOrNil(l.entry) == nil {
 		p.remove(f.Fault, l, "a record outside of the conversation that is too long")
