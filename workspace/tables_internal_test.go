@@ -571,8 +571,8 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// A record with any changed byte is moved aside; the other workspaces are listed, and the next
-// start finds them.
+// A record in which any byte was changed is moved aside. The other workspaces stay listed, also
+// after the next start.
 func TestRecords_damaged(t *testing.T) {
 	short.SkipQuick(t, "runs git many times")
 	m := manager(t)
