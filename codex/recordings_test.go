@@ -131,7 +131,7 @@ func (c *recorded) errorf(format string, args ...any) {
 	c.bad = append(c.bad, fmt.Sprintf(format, args...))
 }
 
-// count counts the values of client, server and session files.
+// count counts each value in the messages and in the session files of a recording.
 func (c *recorded) count(t *testing.T, r *codexrec.Recording, lines []codexrec.Line) {
 	t.Helper()
 	note := func(_, _ string, v any) {

@@ -124,7 +124,8 @@ type auditParams struct {
 // maxAudited is the limit in bytes of each parameter in an audit row: calls whose parameters are too long have a row too.
 const maxAudited = 256
 
-// auditRow writes the audit row of a call. It has no content, except the kind of a decision.
+// auditRow writes the audit row of a call. The row has no content of the call, except for the kind
+// of a decision.
 func (s *Server) auditRow(c *caller, method string, params []byte, err error) error {
 	var p auditParams
 	_ = json.Unmarshal(params, &p) // unreadable parameters are not in the row

@@ -23,8 +23,8 @@ func (x *examination) duplicates() {
 	}
 }
 
-// repeats returns the severity of a repeated entry: harmless, unless its second position is taken
-// for the end of the conversation.
+// repeats returns the severity of a repeated entry: harmless, unless readers take its second
+// position for the end of the conversation.
 func (x *examination) repeats() Severity {
 	if x.repeated == "" {
 		x.repeated = x.weighRepeated()

@@ -144,8 +144,8 @@ func lastIndex(list []Entry, is func(Entry) bool) int {
 	return -1
 }
 
-// withoutPreserved removes the preserved messages from the compaction with the summary end: they
-// would follow it.
+// withoutPreserved removes the list of preserved messages from the compaction with the summary end.
+// Otherwise readers would insert those messages after it.
 func withoutPreserved(list []Entry, end string) []Entry {
 	out := slices.Clone(list)
 	for i, e := range out {

@@ -135,8 +135,8 @@ func writeLong(t *testing.T, path string, turns int) {
 	}
 }
 
-// TestPageNeedsEarlierLines reads a file that ends with notes on a message far above, and with the
-// end of another branch: the page shows the branch that the file ends with.
+// TestPageNeedsEarlierLines reads the last page of a file that ends with a branch from an early
+// message, so that the page needs lines from the beginning.
 func TestPageNeedsEarlierLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "11111111-0000-4000-8000-000000000000.jsonl")
 	writeLong(t, path, 500)

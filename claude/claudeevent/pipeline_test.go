@@ -56,7 +56,7 @@ func rawLines(tb testing.TB, name string) []string {
 	return strings.Split(string(mustRead(tb, name)), "\n")
 }
 
-// tell gives a step to a converter, as a program between the CLI and a screen does.
+// tell passes a step to the converter and returns the events.
 func tell(c *claudeevent.Converter, s step) []event.Event {
 	m, err := message.Decode([]byte(s.line))
 	if err != nil {

@@ -89,7 +89,8 @@ func (w *Writer) start(fn func()) bool {
 	return true
 }
 
-// largeLine is the length of lines that are not copied to write their line feed with them.
+// largeLine is the length in bytes above which a line and its line feed are written separately, to
+// avoid copying the line.
 const largeLine = 64 << 10
 
 // write writes a line, with the turn.

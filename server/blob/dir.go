@@ -64,7 +64,7 @@ func (d Dir) Write(_ context.Context, name string, data []byte) (err error) {
 	return nil
 }
 
-// Names returns the names of all files, sorted. It leaves out files that are not names.
+// Names returns the names of all files, sorted. It skips files with invalid names.
 func (d Dir) Names(ctx context.Context) (names []string, err error) {
 	err = filepath.WalkDir(string(d), func(path string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) && path == string(d) {

@@ -47,7 +47,8 @@ func (c *Cluster) Blobs(ctx context.Context, name string) (blob.Store, error) {
 	return blobs{b}, nil
 }
 
-// blobKey returns the part of keys for a name. A slash separates the tokens of a NATS subject.
+// blobKey returns the key prefix for a name. In a key, which is a NATS subject, a dot takes the
+// place of a slash.
 func blobKey(name string) (string, error) {
 	return strings.NewReplacer(".", "=", "/", ".").Replace(name), blob.CheckName(name)
 }
@@ -56,7 +57,7 @@ func (h blobHead) part(key string, n int) string {
 	return key + "._" + h.Generation + "." + strconv.Itoa(n)
 }
 
-// head is the last token of a key with a blobHead. No part of a name begins with an underscore.
+// head is the end of the key of a blobHead. No part of a name begins with an underscore.
 const head = "._"
 
 // Read returns the data of a name.

@@ -12,8 +12,8 @@ import (
 // with a port each.
 const MaxPorts = 64
 
-// Origins are the origins of previews: a name each, or a port each. The zero value is invalid; see
-// ParseOrigins.
+// Origins are the origins of previews, which differ either by name or by port. The zero value is
+// invalid; see ParseOrigins.
 type Origins struct {
 	scheme      string
 	host        string // without the port; for names, the part after the star and its full stop

@@ -101,7 +101,8 @@ func (a *actor) letGo() {
 	close(r.ended)
 }
 
-// back ends the time without a link: the session adopts its agent, or finds that it has ended.
+// back is called when the link may have returned. The session adopts its agent, or finds that it
+// has ended.
 func (a *actor) back(ctx context.Context) {
 	if a.lostLink() {
 		a.leaveAgent() // the loop has not noticed the lost link yet

@@ -61,7 +61,7 @@ func (j *journal) delta(items []Item, ev event.Event, fold bool) []Item {
 	return items
 }
 
-// saveDeltas stores deltas. They are for a crash: losing some is allowed and logged.
+// saveDeltas stores deltas, which are needed only after a crash. A failure is logged.
 func (j *journal) saveDeltas() {
 	ctx, cancel := context.WithTimeout(j.ctx, j.srv.opts.CallTimeout)
 	defer cancel()

@@ -493,7 +493,7 @@ func (s *Sessions) ForgetMachine(ctx context.Context, name string) (forgotten in
 	return forgotten, nil
 }
 
-// watchGone ends the time without a link of a session whose host was removed.
+// watchGone calls back for a session that waits for a host that was removed.
 func (a *actor) watchGone() {
 	leases := a.srv.hosts.leases()
 	if !a.away || a.machine() != "" || leases == nil || leases.Known(a.core.HostIn) {

@@ -58,7 +58,8 @@ func (l *life) interrupt(done func(session agent.Session, err error)) {
 	})
 }
 
-// pumped is the events of one line of an agent, an event, or the end of its events.
+// pumped is an item for the actor: the events of one line of an agent, a single event, or the end
+// of the events.
 type pumped struct {
 	events []event.Event
 	line   uint64 // 0 if the events come from no line of a host

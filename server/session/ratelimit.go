@@ -10,8 +10,8 @@ import (
 // maxResetWait is the maximum accepted time until a reset.
 const maxResetWait = 8 * 24 * time.Hour
 
-// rateLimited returns the end of the limit of an event: a time if it is reached, empty if not, nil
-// if the event does not report it.
+// rateLimited returns the time until which the event reports a rate limit, "" if it reports that no
+// limit applies, and nil if it does not report either.
 func rateLimited(ev *event.RateLimit) *string {
 	var info struct {
 		Status   string  `json:"status"`

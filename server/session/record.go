@@ -66,8 +66,8 @@ func newRecord(time, head string, line []byte) record {
 	return record{Time: time, Msg: json.RawMessage(line[len(head):len(line):len(line)]), line: line}
 }
 
-// facts is the server's state of a session. A record has those that changed with it; core.apply
-// folds all of them.
+// facts is the server's state of a session. A record contains only the facts that it changes;
+// core.apply folds them.
 type facts struct {
 	Opened     *Opened     `json:"opened,omitempty"`
 	AgentID    string      `json:"agent_id,omitempty"`

@@ -29,7 +29,7 @@ func (r pendingPrompt) event() event.Event {
 	return nil
 }
 
-// asking is the fact that a record is a request to a person. Its message is the request.
+// asking marks a record whose message is a request to a person.
 type asking struct {
 	AskedAt string `json:"asked_at"`
 	Again   bool   `json:"again,omitempty"` // the request is already open; this adds details

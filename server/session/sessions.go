@@ -293,7 +293,7 @@ type Sessions struct {
 	hosts     *hostTable
 }
 
-// Part is a group of the calls of clients. It has no state: Of creates one.
+// Part is a group of methods that clients call. It has no state; [Of] creates one.
 type Part interface{ ~struct{ *Sessions } }
 
 // Of returns the calls of one kind.

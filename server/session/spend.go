@@ -292,7 +292,8 @@ func (p *spending) release() {
 	p.srv.wake(p.srv.opts.Accounts.Release(p.id))
 }
 
-// inherit takes over a reservation of an earlier owner of the session: that of a running turn, or one to end.
+// inherit takes over the reservation of an earlier owner of the session if its turn still runs, and
+// releases it otherwise.
 func (p *spending) inherit() {
 	if p.core.State.busy() {
 		p.reserve()

@@ -242,7 +242,8 @@ func (m *mutator) condition(e ast.Expr, at int) {
 	}
 }
 
-// operator adds the change of a comparison. A comparison that is the whole condition is already negated.
+// operator adds the mutant with a shifted comparison. For == and != as a whole condition this would
+// equal the negated condition.
 func (m *mutator) operator(e *ast.BinaryExpr, at int, whole bool) {
 	is := shifts[e.Op]
 	if is == "" || whole && (e.Op == token.EQL || e.Op == token.NEQ) {

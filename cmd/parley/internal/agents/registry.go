@@ -62,7 +62,7 @@ func Registry() ([]Known, error) {
 	return list, err
 }
 
-// added returns the agents of the user.
+// added returns the agents in the user's registry file.
 func added() (list []Known, err error) {
 	file, err := RegistryFile()
 	if err != nil {
