@@ -91,6 +91,36 @@ func TestAdopt_steps(t *testing.T) {
 	}
 }
 
+// An agent is adopted only if its number and its host are those in the log, because each host counts its agents.
+func TestAdopt_host(t *testing.T) {
+	for name, tt := range map[string]struct {
+		log, host string // the key of the host
+		number    uint32
+		want      bool
+	}{
+		"without a cluster": {number: 7, want: true},
+		"its host":          {log: "h-1", host: "h-1", number: 7, want: true},
+		"from before":       {host: "h-1", number: 7, want: true}, // the server has joined a cluster since
+		"another host":      {log: "h-1", host: "h-2", number: 7},
+		"another agent":     {log: "h-1", host: "h-1", number: 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newStage(t, Opened{})
+			provider := adopting{c.puppets, newBare("agent-1"), nil, &agent.Adoption{}}
+			l := &leftAgent{Agent: host.Agent{Number: tt.number}, host: &Host{key: tt.host}, drop: func(context.Context) error { return nil }}
+			l.open = func(context.Context) (spawn.LineProcess, error) { return nil, nil }
+			err := c.with(t.Context(), c.id, func(a *actor) error {
+				a.provider, a.core.Host, a.core.HostIn = provider, 7, tt.log
+				return a.adopt(t.Context(), l)
+			})
+			if (err == nil) != tt.want {
+				t.Errorf("adopting agent %d of host %q, with agent 7 of %q in the log: %v, want that it is adopted: %v", tt.number, tt.host, tt.log, err, tt.want)
+			}
+			_ = provider.session.Close()
+		})
+	}
+}
+
 // After the loss of a link the session has no agent and no unpublished deltas, and calls that wait for earlier lines
 // return.
 func TestLeaveAgent(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/eventlog"
@@ -671,4 +672,25 @@ func TestTitle_person(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRespond_silent checks that an answer that the agent does not accept in time is reported as lost, to the caller and in the log.
+func TestRespond_silent(t *testing.T) {
+	c := emptyStage(t)
+	c.opts.CallTimeout = 200 * time.Millisecond
+	if err := c.Create(t.Context(), c.id, Opened{}); err != nil {
+		t.Fatal(err)
+	}
+	p := c.connect()
+	c.turn("work")
+	p.events <- &event.PermissionRequest{Kind: event.PermissionTool, RequestID: "r", ToolUseID: "tu", ToolName: "Bash", Input: `{}`}
+	c.inState(RequiresAction)
+	p.setFail(silent)
+	_, err := Of[Requests](c.Sessions).PermissionRespond(t.Context(), api.PermissionRespondParams{SessionID: c.id, RequestID: "r", Behavior: "deny"}, "me")
+	c.reason("an answer to an agent that does not react", err, api.Conflict)
+	if !c.has(`"answer_lost"`) {
+		_, log := c.records(0)
+		t.Errorf("the log has\n%s\nwant the notice that the answer is lost", log)
+	}
+	p.setFail("")
 }

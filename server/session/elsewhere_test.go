@@ -29,12 +29,15 @@ func entryOf(id string, state State, seq uint64, title string) []byte {
 	return fmt.Appendf(nil, `{"summary":{"session_id":%q,"state":%q,"seq":%d,"title":%q}}`, id, state, seq, title)
 }
 
-// TestOrphans returns the sessions with unfinished work that no server owns.
+// TestOrphans returns the sessions with unfinished work that no server owns, but none that is being deleted.
 func TestOrphans(t *testing.T) {
 	s, _ := memSessions(t)
 	for _, state := range []State{Starting, Idle, Running, RequiresAction, Interrupted, Draining, Failed, Ended} {
 		s.Learn(Prefix+string(state), entryOf(Prefix+string(state), state, 1, ""))
 	}
+	deleted := Prefix + "deleted"
+	s.Learn(deleted, entryOf(deleted, Running, 1, ""))
+	s.hide(deleted)
 	got := s.Orphans(t.Context(), nil, map[string]string{})
 	slices.Sort(got)
 	if want := []string{"s-draining", "s-requires_action", "s-running", "s-starting"}; !slices.Equal(got, want) {

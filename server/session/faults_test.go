@@ -294,6 +294,12 @@ func TestDelete_fails(t *testing.T) {
 	}
 	c.log.set("Append", nil)
 	c.puppets.calls.take()
+	var shown string // with text of a turn that could not be stored
+	c.inLoop(func(a *actor) { shown = a.shown.path })
+	if err := os.WriteFile(shown, []byte("1 1\nx\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.puppets.calls.setFailWith("Delete", agent.ErrNotFound) // a person has deleted them
 	dir, _, err := c.Delete(t.Context(), c.id, true)
 	if err != nil || dir != "/d" {
 		t.Errorf("Delete returns %q, %v, want /d", dir, err)
@@ -301,8 +307,10 @@ func TestDelete_fails(t *testing.T) {
 	if calls := c.puppets.calls.take(); calls != "Delete agent-1" {
 		t.Errorf("the provider was called with %q, want one deletion", calls)
 	}
-	if _, err := os.Stat(secret); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the secrets: %v, want no file", err)
+	for what, path := range map[string]string{"the secrets": secret, "the text that viewers saw": shown} {
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v, want no file", what, err)
+		}
 	}
 	if c.Exists(c.id) {
 		t.Error("the session exists, want that it does not")
@@ -453,9 +461,19 @@ func TestMemory(t *testing.T) {
 			c.reason("an answer that is no option", answer("Something else"), api.InvalidParams)
 			c.puppets.calls.take()
 			c.puppets.setResume(nil)
+			restore := c.puppets.calls.block("Restore")
 			if err := answer(tt.choice); err != nil {
 				t.Fatalf("answering returns %v, want no error", err)
 			}
+			if tt.choice == memoryRestore {
+				c.await("the transcript is being restored", func() bool { return c.puppets.calls.got("Restore") })
+				c.inLoop(func(a *actor) {
+					if !a.core.holding() || a.starting {
+						t.Errorf("before the transcript is restored the prompts are %v, an agent starts: %v, want a held prompt and no agent", a.core.Inputs, a.starting)
+					}
+				})
+			}
+			restore()
 			if tt.held {
 				list, err := Of[Queues](c.Sessions).List(t.Context(), ref(c.id))
 				if calls := c.puppets.calls.take(); err != nil || len(list.Items) != 1 || list.Items[0].Status != string(inputHeld) || calls != "" {
@@ -469,6 +487,10 @@ func TestMemory(t *testing.T) {
 			sent := c.puppets.agent().take()
 			if calls := strings.TrimPrefix(c.puppets.calls.take(), "Live agent-1; "); calls != tt.provider || !strings.Contains(sent, tt.text) || !strings.HasSuffix(sent, "more") {
 				t.Errorf("the provider was called with %q and the agent with %q, want %q and a prompt with %q", calls, sent, tt.provider, tt.text)
+			}
+			c.turn("next") // the agent has the conversation now
+			if sent := c.puppets.agent().take(); sent != "Send next" {
+				t.Errorf("the next prompt reached the agent as %q, want it alone", sent)
 			}
 		})
 	}

@@ -194,6 +194,7 @@ func (p *hostedPuppets) Open(ctx context.Context, opts agent.Options) (agent.Ses
 	if err := p.calls.called("Greet"); err != nil { // the process runs but the agent fails
 		return nil, errors.Join(err, process.Kill())
 	}
+	p.calls.pass("Greet")
 	return p.session(process.(spawn.LineProcess), agent.Adoption{}), nil
 }
 

@@ -243,3 +243,94 @@ func TestHost_strangers(t *testing.T) {
 		t.Errorf("the owner of a session without an agent there was asked %d times", n)
 	}
 }
+
+// TestHost_lose checks that the link to a host closes when this server loses the present lease of the host, and not with an earlier lease;
+// and that cutting a host closes its link alone.
+func TestHost_lose(t *testing.T) {
+	for name, tt := range map[string]struct {
+		end   func(c *hostStage)
+		stays bool
+	}{
+		"the lease":         {end: func(c *hostStage) { c.host.lose(c.host.owner) }},
+		"an earlier lease":  {end: func(c *hostStage) { c.host.lose(epochLease{epoch: 99}) }, stays: true},
+		"cut":               {end: func(c *hostStage) { c.server.hosts.cut(c.host.key) }},
+		"another host, cut": {end: func(c *hostStage) { c.server.hosts.cut("h-other") }, stays: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newHostOnly(t)
+			c.leases, c.owners = &hostList{all: map[string]string{}}, &ownerTable{of: map[string]string{}}
+			c.serve(nil)
+			if !c.host.owns(c.host.key) {
+				t.Fatal("the server does not own its host, so that the test proves nothing")
+			}
+			link := c.host.running()
+			tt.end(c)
+			if stays := link.Err() == nil; stays != tt.stays {
+				t.Errorf("the link is open: %v, want %v", stays, tt.stays)
+			}
+		})
+	}
+}
+
+// TestStart_abandonedHost checks that the host forgets an agent that starts after the end of its session.
+func TestStart_abandonedHost(t *testing.T) {
+	c := newHostStage(t)
+	greet := c.puppets.calls.block("Greet")
+	if err := c.server.Create(t.Context(), c.id, Opened{Params: api.ConnectParams{CWD: "/d"}}); err != nil {
+		t.Fatal(err)
+	}
+	connected := make(chan error, 1)
+	go func() {
+		_, err := c.server.Connected(context.Background(), c.id)
+		connected <- err
+	}()
+	c.await("the agent runs", func() bool { return c.puppets.calls.got("Greet") })
+	c.with(func(a *actor) error { a.occur(onEnd); return a.write() })
+	greet()
+	if err := <-connected; FailureOf(err).Reason != api.NotConnected {
+		t.Errorf("connecting to a session that has ended: %v, want not_connected", err)
+	}
+	if all := c.left(); len(all) != 0 {
+		t.Errorf("the host has the agents %+v, want none", all)
+	}
+}
+
+// TestRelink_closed checks that a host that was closed meanwhile gets no new link: another server may own it by then.
+func TestRelink_closed(t *testing.T) {
+	c := newHostStage(t)
+	before := c.host.running()
+	c.host.mu.Lock()
+	c.host.closed = true
+	c.host.mu.Unlock()
+	if n, err := c.host.relink(t.Context()); !errors.Is(err, host.ErrLinkLost) || n != 0 {
+		t.Errorf("connecting again returns %d, %v, want %v", n, err, host.ErrLinkLost)
+	}
+	if c.host.link != before {
+		t.Error("the host has another link, want the former one")
+	}
+	c.await("the new link is closed", func() bool {
+		guest, err := host.Dial(t.Context(), c.dir, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer guest.Close()
+		return !guest.Host().Owned
+	})
+	c.host.mu.Lock()
+	c.host.closed = false
+	c.host.mu.Unlock()
+}
+
+// TestTakeRest checks that the agents that no session has taken are returned once, and only for the newest link.
+func TestTakeRest(t *testing.T) {
+	h := &Host{relinks: 2, back: map[string]*leftAgent{"s-1": {}, "s-2": {}}}
+	if rest := h.takeRest(1); rest != nil || len(h.back) != 2 {
+		t.Errorf("for an earlier link: %d agents, %d left, want none and 2: the next link has them", len(rest), len(h.back))
+	}
+	if rest := h.takeRest(2); len(rest) != 2 || h.back != nil {
+		t.Errorf("for the newest link: %d agents, %d left, want 2 and none", len(rest), len(h.back))
+	}
+	if rest := h.takeRest(2); len(rest) != 0 {
+		t.Errorf("again: %d agents, want none", len(rest))
+	}
+}

@@ -94,6 +94,35 @@ func TestLimitedUntil(t *testing.T) {
 	}
 }
 
+// TestWaitForReset checks what follows from a turn that fails at a rate limit: a notice, and if it was requested a prompt before the waiting ones.
+func TestWaitForReset(t *testing.T) {
+	now := time.Now()
+	for name, tt := range map[string]struct {
+		failed, waits bool
+		until         time.Time
+		want          string
+	}{
+		"requested":      {true, true, now.Add(time.Hour), "notice; [id waiting]"},
+		"not requested":  {true, false, now.Add(time.Hour), "notice"},
+		"no failure":     {false, true, now.Add(time.Hour), ""},
+		"an ended limit": {true, true, now.Add(-time.Hour), ""},
+	} {
+		c := &core{Limited: Timestamp(tt.until), Inputs: []input{{ID: "waiting", Content: `"w"`, Status: inputQueued}}}
+		c.Opened.Params.WaitForRateLimit = tt.waits
+		var got []string
+		for _, d := range c.waitForReset(&event.ResultMessage{IsError: tt.failed}, now, "id") {
+			if d.event != nil {
+				got = append(got, "notice")
+				continue
+			}
+			got = append(got, fmt.Sprint(d.facts.Order))
+		}
+		if strings.Join(got, "; ") != tt.want {
+			t.Errorf("%s: the consequences are %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
 // TestRateLimited checks the parsing of an event about a rate limit.
 func TestRateLimited(t *testing.T) {
 	reset := time.Unix(1_800_000_000, 0)
@@ -171,6 +200,13 @@ func TestInput_text(t *testing.T) {
 	} {
 		if got := (input{Content: content}).text(); got != want {
 			t.Errorf("the text of %s is %q, want %q", content, got, want)
+		}
+	}
+	for n := range 12 { // also of a text that is no JSON
+		for _, text := range []event.JSON{`"aaaaaa`, `"aaa\`, `"aaaa\u00`, `"a\u00e9\u00`} {
+			if got := startOf(text, n); len(got) > max(n+len(`\u0000`), len(text)) {
+				t.Errorf("the first %d bytes of %s are %s, want little more", n, text, got)
+			}
 		}
 	}
 	short.SkipQuick(t, "makes titles of large inputs")

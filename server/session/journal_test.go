@@ -141,3 +141,29 @@ func TestCommit_carried(t *testing.T) {
 		t.Errorf("the log folds to\n%s\nthe actor has\n%s", got, want)
 	}
 }
+
+// TestMerged checks that the next record has every fact that waits for it, and that the facts of the record take precedence.
+func TestMerged(t *testing.T) {
+	inputs := func(id string) []input { return []input{{ID: id, Status: inputDelivered}} }
+	filled := func(n uint32, name string) *facts {
+		return &facts{
+			AgentID: "agent-" + name, Dearest: &budget.Amount{USD: float64(n), Tokens: int64(n)}, Inputs: inputs("input-" + name), Owner: &ownedBy{Node: "node-" + name, Epoch: uint64(n)},
+			Host: &n, HostIn: "host-" + name, Box: &api.Box{Kind: "box-" + name},
+		}
+	}
+	carried, own := filled(1, "carried"), filled(2, "own")
+	with := func(f *facts, change func(*facts)) *facts { g := *f; change(&g); return &g }
+	for name, tt := range map[string]struct{ carried, own, want *facts }{
+		"nothing":        {nil, nil, nil},
+		"no facts":       {nil, &facts{}, nil},
+		"only waiting":   {carried, nil, carried},
+		"only its own":   {nil, own, own},
+		"beside another": {carried, &facts{State: Idle}, with(carried, func(f *facts) { f.State = Idle })},
+		"both":           {carried, own, with(own, func(f *facts) { f.Inputs = append(inputs("input-carried"), f.Inputs...) })},
+		"no host":        {carried, &facts{Host: new(uint32(0))}, with(carried, func(f *facts) { f.Host, f.HostIn, f.Box = new(uint32(0)), "", nil })},
+	} {
+		if got := merged(tt.carried, tt.own); asText(got) != asText(tt.want) {
+			t.Errorf("%s: the record has %s, want %s", name, asText(got), asText(tt.want))
+		}
+	}
+}

@@ -3,8 +3,11 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -305,6 +308,57 @@ func TestReadAround(t *testing.T) {
 			}
 			if err != nil || got != tt.want || a.seq != 8 {
 				t.Errorf("the events %q are folded up to %d, %v, want %q up to 8", got, a.seq, err, tt.want)
+			}
+		})
+	}
+}
+
+// TestOpenRemembered checks that a list entry counts only for the store from which it was made, and only if its line is intact; of several
+// entries of a session the last counts.
+func TestOpenRemembered(t *testing.T) {
+	s, _ := memSessions(t)
+	s.openRemembered("g")
+	s.remembered.rewrite()
+	for _, seq := range []uint64{1, 2} {
+		s.remembered.add(listed{AgentID: "agent", Tenant: "tenant", Summary: api.SessionSummary{SessionID: "s-1", Seq: seq}})
+	}
+	s.remembered.add(listed{Summary: api.SessionSummary{SessionID: "s-2", Seq: 5}})
+	s.remembered.close()
+	text, err := os.ReadFile(s.opts.List)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		generation string
+		text       string
+		want       string
+	}{
+		"intact":          {"g", string(text), "s-1:2:agent:tenant s-2:5::"},
+		"another store":   {"h", string(text), ""},
+		"another version": {"g", strings.ReplaceAll(string(text), `"version":1`, `"version":2`), ""},
+		"a changed line":  {"g", strings.Replace(string(text), `"seq":5`, `"seq":6`, 1), "s-1:2:agent:tenant"},
+		"a cut line":      {"g", string(text[:len(text)-5]), "s-1:2:agent:tenant"},
+		"no file":         {"g", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			other, _ := memSessions(t)
+			if err := os.WriteFile(other.opts.List, []byte(tt.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for id, m := range other.openRemembered(tt.generation) {
+				got = append(got, fmt.Sprintf("%s:%d:%s:%s", id, m.Summary.Seq, m.AgentID, m.Tenant))
+			}
+			slices.Sort(got)
+			if strings.Join(got, " ") != tt.want {
+				t.Errorf("the entries are %q, want %q", got, tt.want)
+			}
+			live := 0
+			for _, line := range other.remembered.lines {
+				live += len(line)
+			}
+			if other.remembered.live != live {
+				t.Errorf("%d bytes are counted, want the %d of the lines that count", other.remembered.live, live)
 			}
 		})
 	}

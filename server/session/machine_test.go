@@ -513,3 +513,39 @@ func TestHost_unreadable(t *testing.T) {
 		t.Errorf("the host has the agents %+v, want none", all)
 	}
 }
+
+// TestMachines_replaced checks that only the end of its newest link makes a machine unreachable, and that clients see the id of its token
+// unless the server connected to the machine itself.
+func TestMachines_replaced(t *testing.T) {
+	ms := NewMachines(t.TempDir(), HostOptions{}, slog.New(slog.DiscardHandler))
+	older, newer := &host.Link{}, &host.Link{}
+	agent := &leftAgent{}
+	left := map[string]*leftAgent{"s-1": agent}
+	r := host.Registration{Name: "m"}
+	ms.replace(r, older, nil, "token-1")
+	m, before := ms.replace(r, newer, left, "token-1")
+	if before != older {
+		t.Error("the second link of a machine does not replace the first one")
+	}
+	ms.disconnected(m, older)
+	if m.link != newer || len(m.left) != 1 {
+		t.Errorf("after the end of the older link the machine has the link %p and %d agents, want the newer link and 1", m.link, len(m.left))
+	}
+	if l, known := m.take("s-1"); l != agent || !known {
+		t.Errorf("taking an agent: %v, %v, want that of the session", l, known)
+	}
+	if l, known := m.take("s-1"); l != nil || !known {
+		t.Errorf("taking an agent again: %v, %v, want none", l, known)
+	}
+	ms.replace(host.Registration{Name: "dialed"}, nil, nil, LinkedPrefix+"x")
+	for _, got := range ms.List() {
+		want := map[string]api.Machine{"m": {Token: "token-1", State: api.MachineReachable}, "dialed": {State: api.MachineUnreachable}}[got.Name]
+		if got.Token != want.Token || got.State != want.State {
+			t.Errorf("machine %s is %s with token %q, want %s with %q", got.Name, got.State, got.Token, want.State, want.Token)
+		}
+	}
+	ms.disconnected(m, newer)
+	if l, known := m.take("s-1"); m.link != nil || m.left != nil || l != nil || known {
+		t.Errorf("without a link the machine has the link %p and the agent %v (known: %v), want none", m.link, l, known)
+	}
+}

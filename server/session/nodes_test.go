@@ -365,9 +365,10 @@ func TestNodes_deleted(t *testing.T) {
 	if _, _, err := a.Delete(t.Context(), "s-1", false); err != nil {
 		t.Fatal(err)
 	}
-	if a.Exists("s-1") || b.Exists("s-1") || len(c.owners()) != 0 {
-		t.Errorf("the session is listed: %t, on the other server %t; the owners are %v", a.Exists("s-1"), b.Exists("s-1"), c.owners())
+	if a.Exists("s-1") || b.Exists("s-1") {
+		t.Errorf("the session is listed: %t, on the other server %t, want neither", a.Exists("s-1"), b.Exists("s-1"))
 	}
+	soon(t, "the session has no owner", func() bool { return len(c.owners()) == 0 })
 }
 
 // TestNodes_hidden checks that a follower shows a session to no other tenant, and that it ends when
@@ -424,5 +425,40 @@ func TestNodes_badRecord(t *testing.T) {
 	release()
 	if b.follows() != 0 {
 		t.Error("the follower is left")
+	}
+}
+
+// TestNodes_moved checks that a viewer of a follower that ends continues at the owner of the session, and counts there alone.
+func TestNodes_moved(t *testing.T) {
+	c := newNodes(t, "a", "b")
+	a, b := c.all["a"], c.all["b"]
+	if err := a.Create(t.Context(), "s-1", Opened{}); err != nil {
+		t.Fatal(err)
+	}
+	v, _, end, err := b.Watch(t.Context(), "s-1", nil, Capabilities{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	follower := v.actor
+	a.Close()
+	soon(t, "the first server has released the session", func() bool { return len(c.owners()) == 0 })
+	if _, err := b.Take(t.Context(), "s-1"); err != nil {
+		t.Fatal(err)
+	}
+	follower.cancel()
+	<-follower.done
+	if _, err := b.Query(t.Context(), "s-1", "", `"a prompt"`, "", "by"); err != nil {
+		t.Fatal(err)
+	}
+	sees(t, v, "a prompt")
+	owner := v.actor
+	if owner == follower || owner.hub.watching() != 1 || follower.hub.watching() != 0 || b.follows() != 0 {
+		t.Errorf("the owner has %d viewers, the follower %d, %d followers are left, want 1, 0, 0", owner.hub.watching(), follower.hub.watching(), b.follows())
+	}
+	end()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if e := b.entries["s-1"]; owner.hub.watching() != 0 || e.refs != 0 || e.summary.Viewers != 0 {
+		t.Errorf("after its end the session has %d viewers (%d listed) and %d uses, want none", owner.hub.watching(), e.summary.Viewers, e.refs)
 	}
 }

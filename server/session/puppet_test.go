@@ -144,15 +144,23 @@ func (b bare) Answer(ctx context.Context, id string, a agent.Answer) error {
 	}
 	err := b.called("Answer ", id, asText(a))
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	if *b.fail == notOpen {
+	fail := *b.fail
+	b.mu.Unlock()
+	switch fail {
+	case notOpen:
 		return agent.ErrNotOpen
+	case silent:
+		<-ctx.Done()
+		return ctx.Err()
 	}
 	return err
 }
 
-// notOpen makes Answer fail because the request is not open.
-const notOpen = "not open"
+// notOpen makes Answer fail because the request is not open, silent because the agent does not react in time.
+const (
+	notOpen = "not open"
+	silent  = "silent"
+)
 
 func (b bare) Close() error {
 	defer b.once.Do(func() { close(b.closed) }) // last, so that a waiter finds the record
@@ -306,7 +314,11 @@ func (p *puppets) Restorable(_ context.Context, id string) bool {
 	return p.calls.called("Restorable ", id) == nil
 }
 
-func (p *puppets) Restore(_ context.Context, id string) error { return p.calls.called("Restore ", id) }
+func (p *puppets) Restore(_ context.Context, id string) error {
+	err := p.calls.called("Restore ", id)
+	p.calls.pass("Restore")
+	return err
+}
 
 func (p *puppets) Delivered(context.Context, string, string) (agent.Delivery, error) {
 	return agent.NotDelivered, p.calls.called("Delivered")

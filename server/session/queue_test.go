@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -401,6 +402,39 @@ func TestSendNow_busy(t *testing.T) {
 	}
 }
 
+// A prompt that SendNow sends without a turn begins a turn as every other one does.
+func TestSendNow_idle(t *testing.T) {
+	for name, connected := range map[string]bool{"with an agent": true, "without an agent": false} {
+		t.Run(name, func(t *testing.T) {
+			c := newStage(t, Opened{})
+			if connected {
+				c.connect()
+			}
+			c.inLoop(func(a *actor) {
+				d, err := a.core.enqueue(input{ID: "held", Content: `"held"`, Status: inputHeld}, "")
+				if err == nil {
+					err = a.commit(d)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			})
+			r, err := Of[Queues](c.Sessions).SendNow(t.Context(), api.QueueItemParams{SessionID: c.id, ID: "held"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, log := c.records(int(r.Seq) - 1)
+			if record, _, _ := strings.Cut(log, "\n"); !strings.Contains(record, `"order":["held"]`) {
+				t.Errorf("message %d is\n%s\nwant the one that puts the prompt first", r.Seq, record)
+			}
+			c.await("the prompt reaches the agent", func() bool { p := c.puppets.agent(); return p != nil && p.got("Send held") })
+			if c.has(`"id":"held"`, `"priority":"now"`) {
+				t.Error("the prompt has the priority now in the log, want none: there was no turn that it could join")
+			}
+		})
+	}
+}
+
 // A prompt for the running turn waits while another one is being sent, and then joins the turn.
 func TestNow_sending(t *testing.T) {
 	for name, send := range map[string]func(c *stage) error{
@@ -504,5 +538,30 @@ func TestQuery_heldAgain(t *testing.T) {
 	_, log := c.records(int(first.Seq) - 1)
 	if record, _, _ := strings.Cut(log, "\n"); !strings.Contains(record, first.TurnID) || !strings.Contains(record, `"queue`) {
 		t.Errorf("message %d is\n%s\nwant the one with prompt %s", first.Seq, record, first.TurnID)
+	}
+}
+
+// TestEnd_holds checks that ending a session holds its prompts, with and without an agent: otherwise they would start an agent again, for
+// example when a rate limit is reset.
+func TestEnd_holds(t *testing.T) {
+	for name, connected := range map[string]bool{"with an agent": true, "without an agent": false} {
+		t.Run(name, func(t *testing.T) {
+			c := newStage(t, Opened{Params: api.ConnectParams{WaitForRateLimit: true}})
+			if connected {
+				c.connect()
+			}
+			c.inLoop(func(a *actor) { a.core.Limited = Timestamp(a.srv.opts.Now().Add(time.Hour)) })
+			if _, err := c.Query(t.Context(), c.id, "", `"later"`, "", "by"); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Of[Details](c.Sessions).Disconnect(t.Context(), api.SessionRef{SessionID: c.id}); err != nil {
+				t.Fatal(err)
+			}
+			c.inState(Ended)
+			list, err := Of[Queues](c.Sessions).List(t.Context(), ref(c.id))
+			if err != nil || len(list.Items) != 1 || list.Items[0].Status != string(inputHeld) {
+				t.Errorf("after the end the queue is %+v, %v, want the prompt held", list.Items, err)
+			}
+		})
 	}
 }

@@ -32,7 +32,6 @@ func (a *actor) sendNext() {
 	switch verdict := a.spending.reserve(); {
 	case verdict == budget.Wait: // the end of another turn calls this again
 	case verdict == budget.Refuse:
-		a.spending.release()
 		a.spending.watchBudgets()
 		a.draft(a.core.hold()...) // otherwise it would be retried forever
 		_ = a.write()             // kept and retried by tick

@@ -166,6 +166,28 @@ func TestSpending_shared(t *testing.T) {
 	}
 }
 
+// TestSpending_waiting checks that a session that waits for a budget is checked again when another limit is reached: its prompt is held if that
+// limit refuses the turn.
+func TestSpending_waiting(t *testing.T) {
+	c := newStage(t, Opened{})
+	c.connect()
+	accounts := &limits{verdict: budget.Wait}
+	c.inLoop(func(a *actor) { a.srv.opts.Accounts = accounts })
+	if _, err := c.Query(t.Context(), c.id, "", `"later"`, "", "by"); err != nil {
+		t.Fatal(err)
+	}
+	held := func() (held bool) {
+		c.inLoop(func(a *actor) { held = a.core.holding() })
+		return held
+	}
+	if held() {
+		t.Error("the prompt is held, want that it waits for the budget")
+	}
+	c.inLoop(func(*actor) { accounts.verdict = budget.Refuse })
+	c.CheckBudgets()
+	c.await("the prompt is held", held)
+}
+
 // TestSend_refused checks that a prompt beyond a budget is held and stays held.
 func TestSend_refused(t *testing.T) {
 	c := newStage(t, Opened{})

@@ -294,6 +294,60 @@ func TestRestartItems(t *testing.T) {
 			t.Errorf("item %d is %d.%d at %q: %s, want 3.4 of %s", i, it.Seq, it.Sub, it.ts, it.msg, provider)
 		}
 	}
+	progress := restartItems(3, 5, []event.Event{&event.ToolProgress{ToolUseID: "t", Output: "half of it"}}, "claude")
+	if len(progress) != 1 || !progress[0].progress || !strings.Contains(string(progress[0].msg), "half of it") {
+		t.Fatalf("the output of a tool so far is %+v, want one item for viewers of output", progress)
+	}
+	stored := Item{Seq: 6, progress: true} // a durable message keeps its number
+	for _, output := range []bool{true, false} {
+		v := &Viewer{can: Capabilities{Output: output}}
+		if got, want := len(v.wanted([]Item{items[0], progress[0], stored})), map[bool]int{true: 3, false: 2}[output]; got != want {
+			t.Errorf("a viewer of output (%v) gets %d of 3 items, want %d", output, got, want)
+		}
+	}
+}
+
+// TestWatch_fails checks that a session is released if a viewer cannot start.
+func TestWatch_fails(t *testing.T) {
+	c := newStage(t, Opened{})
+	busy, free := make(chan struct{}), make(chan struct{})
+	go func() { _ = c.with(context.Background(), c.id, func(*actor) error { close(busy); <-free; return nil }) }()
+	<-busy
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, call := range map[string]func() error{
+		"watching":  func() error { _, _, _, err := c.Watch(ctx, c.id, nil, Capabilities{}); return err },
+		"attaching": func() error { _, err := c.Attach(ctx, api.AttachParams{SessionID: c.id}); return err },
+	} {
+		if err := call(); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s with an ended context: %v, want %v", name, err, context.Canceled)
+		}
+		c.mu.Lock()
+		if n := c.entries[c.id].refs; n != 1 {
+			t.Errorf("after %s the session has %d uses, want 1: that of the test", name, n)
+		}
+		c.mu.Unlock()
+	}
+	close(free)
+	c.await("the test ends its use", func() bool { c.mu.Lock(); defer c.mu.Unlock(); return c.entries[c.id].refs == 0 })
+}
+
+// TestSnapshot_fails checks that a snapshot that cannot be stored is tried again, and that deltas are trimmed only after one that was stored.
+func TestSnapshot_fails(t *testing.T) {
+	c := newStage(t, Opened{})
+	c.log.set("PutSnapshot", errFault)
+	c.inLoop(func(a *actor) {
+		before := a.snapSeq
+		a.snapshot()
+		if a.snapSeq != before {
+			t.Errorf("after a failure the last snapshot is that of message %d, want still %d", a.snapSeq, before)
+		}
+		c.log.set("PutSnapshot", nil)
+		a.snapshot()
+		if a.snapSeq != a.seq {
+			t.Errorf("the last snapshot is that of message %d, want %d", a.snapSeq, a.seq)
+		}
+	})
 }
 
 // TestSummary checks that the list entry of a session has all its values.
