@@ -1,6 +1,7 @@
 package agentkit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -144,5 +145,39 @@ func TestState_past(t *testing.T) {
 	st.push([]event.Event{&event.PermissionResolved{RequestID: "b"}}, nil)
 	if len(st.past) != 1 || st.past["c"] == nil || len(st.open) != 0 {
 		t.Errorf("the requests of the past are %v, those that are open %v", st.past, st.open)
+	}
+}
+
+// TestState_pastBound checks that the unresolved requests of an earlier process are limited, and that resolved ones make room.
+func TestState_pastBound(t *testing.T) {
+	st := &state{limit: 1, open: map[string]*Prompt{}}
+	for i := range maxOpen + 5 {
+		st.pushPast([]event.Event{&event.QuestionRequest{RequestID: fmt.Sprint(i), Kind: event.QuestionAsk}}, nil)
+	}
+	if len(st.past) != maxOpen || len(st.queue) != maxOpen+5 {
+		t.Errorf("%d requests are kept of %d events, want %d of %d", len(st.past), len(st.queue), maxOpen, maxOpen+5)
+	}
+	st.pushPast([]event.Event{&event.QuestionResolved{RequestID: "0"}, &event.QuestionRequest{RequestID: "new", Kind: event.QuestionAsk}}, nil)
+	if st.past["new"] == nil || st.past["0"] != nil {
+		t.Error("a resolved request is kept, or makes no room for a new one")
+	}
+}
+
+// TestState_expired checks that a request cannot be answered once its context has ended, and that a removed request no longer watches it.
+func TestState_expired(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	released := 0
+	st := &state{limit: 1, open: map[string]*Prompt{"r": {ID: "r", Kind: event.PermissionTool, ctx: ctx, release: func() bool { released++; return true }}}}
+	if _, err := st.request("r", &agent.PermissionAnswer{}); err != nil {
+		t.Errorf("an open request: %v, want no error", err)
+	}
+	cancel()
+	if r, err := st.request("r", &agent.PermissionAnswer{}); !errors.Is(err, agent.ErrNotOpen) {
+		t.Errorf("a request whose context has ended: %v, %v, want %v", r, err, agent.ErrNotOpen)
+	}
+	st.close("r")
+	st.close("r")
+	if released != 1 || len(st.open) != 0 {
+		t.Errorf("the request was released %d times and %d are open, want 1 and 0", released, len(st.open))
 	}
 }
