@@ -196,8 +196,8 @@ func (s *session) endHandshake(decide func(h *handshake) verdict) (v verdict) {
 	return v
 }
 
-// giveUpAfter stops a CLI to which initialize could not be written. If the CLI has died, the
-// reader gets the reason from its exit within d; otherwise giveUpAfter ends it.
+// giveUpAfter handles a failed write of initialize. It gives the reader d to learn the reason from
+// the exit of the CLI, and then stops the session with err.
 func (s *session) giveUpAfter(d time.Duration, err error) {
 	s.update(func(st *sessionState) {
 		if (st.timers.exit == nil || s.launch.ExitTimeout == 0) && !st.stopping && d > 0 {

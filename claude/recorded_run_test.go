@@ -125,7 +125,7 @@ type callRunner struct {
 	left     bool
 }
 
-// stepMoment is the moment of a step.
+// stepMoment tells when a step may run, and when the next one may.
 type stepMoment struct {
 	come  chan struct{} // closed when its event has happened
 	once  sync.Once

@@ -112,7 +112,7 @@ func (s *session) update(f func(st *sessionState)) {
 	f(&s.state)
 }
 
-// see records values for later.
+// see stores the values of a message that later calls return.
 func (st *sessionState) see(m message.Message) {
 	switch m := m.(type) {
 	case *message.Init:

@@ -118,7 +118,7 @@ func (r *restorer) named(ctx context.Context, id string) ([]json.RawMessage, err
 		return nil, fmt.Errorf("%w: %s", ErrNoSession, id)
 	case 1:
 	default:
-		return nil, fmt.Errorf("the session %s is in %d projects, and in none of this directory", id, len(projects))
+		return nil, fmt.Errorf("the session %s is in %d projects, but not in one of this directory", id, len(projects))
 	}
 	r.stored = projects[0]
 	if entries, err = r.load(ctx, r.key(id, "")); err == nil && len(entries) == 0 {

@@ -17,7 +17,7 @@ var (
 	ErrTrimmed = errors.New("eventlog: the events after the cursor were trimmed")
 	// ErrEpoch is returned by readers with a cursor that does not belong to the current log: the
 	// log was created again, restored, or has lost events.
-	ErrEpoch = errors.New("eventlog: the cursor is of another epoch")
+	ErrEpoch = errors.New("eventlog: the cursor belongs to another epoch")
 	// ErrFull is returned by writers when the quota is used up or the disk has less than the reserve
 	// free. No event was written, unless other programs filled the disk completely during the call:
 	// then a repeated Append may find its events stored, and get ErrConflict.

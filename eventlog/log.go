@@ -136,7 +136,7 @@ func (l *Log) subject() string         { return logPrefix + l.session }
 func (l *Log) deltaSubject() string    { return deltaPrefix + l.session }
 func (l *Log) snapshotSubject() string { return snapshotPrefix + l.session }
 
-// epoch returns the epoch of cursors, which covers the store as well as the log.
+// epoch returns the epoch of the log's cursors: that of the store, followed by that of the log.
 func (l *Log) epoch(log [8]byte) string {
 	return l.store.st.value(metaGeneration) + hex.EncodeToString(log[:])
 }

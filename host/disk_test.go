@@ -194,8 +194,8 @@ func again(t *testing.T, what string, f func() error) {
 	t.Fatalf("%s fails although the disk has room", what)
 }
 
-// If any call, or several calls, find the disk full, all records are kept in the same order, in the
-// files too, and each line reaches the agent once.
+// If the disk is full for one or several calls, the records and the files keep all records in
+// order, and each line reaches the agent once.
 func TestDisk_full(t *testing.T) {
 	short.SkipQuick(t, "fills a disk")
 	var records, files []string

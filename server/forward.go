@@ -132,7 +132,7 @@ func (s *Server) forward(ctx context.Context, c *caller, m *method, node string,
 	answer, err := s.peers.c.Call(ctx, node, request)
 	switch {
 	case errors.Is(err, cluster.ErrNoNode):
-		return nil, session.Fail(api.NotOwner, "the server of the session is gone; another one takes the session when its lease ends")
+		return nil, session.Fail(api.NotOwner, "the server of the session is unreachable; another one takes over the session when its lease expires")
 	case errors.Is(err, cluster.ErrTooLarge):
 		return nil, session.LimitReached("%v", err)
 	case errors.Is(err, cluster.ErrUnreachable):

@@ -163,7 +163,7 @@ func (s *Server) forwardAnywhere(ctx context.Context, c *caller, m *method, para
 		return nil, err
 	}
 	if len(others) == 0 || c.forwarded {
-		return nil, session.Fail(api.NotOwner, "this server gives its sessions to others, and none of them answers")
+		return nil, session.Fail(api.NotOwner, "this server is draining, and no other server answers")
 	}
 	return s.forward(ctx, c, m, others[0].ID, params)
 }

@@ -121,7 +121,7 @@ func pushAnswer(s *Server, ctx context.Context, c *caller, p api.PushAnswerParam
 		return api.RespondResult{}, session.Invalid("this notice does not offer %.20q", p.Behavior)
 	}
 	if p.Behavior == event.ResolvedAllow && !s.stillAsks(ctx, n) {
-		return api.RespondResult{}, session.Conflict("the agent asks for something else now, or no longer: look at the session")
+		return api.RespondResult{}, session.Conflict("the request has changed or was withdrawn; open the session")
 	}
 	return session.Of[session.Requests](s.sessions).PermissionRespond(ctx, api.PermissionRespondParams{SessionID: n.Session, RequestID: n.Request, Behavior: p.Behavior}, c.by())
 }

@@ -172,7 +172,7 @@ func previewOpen(s *Server, ctx context.Context, c *caller, p api.PreviewOpenPar
 // them. The listeners must belong to the origins in Options.Preview.
 func (s *Server) ServePreview(ctx context.Context, listeners ...net.Listener) error {
 	if s.previews == nil {
-		return errors.New("server: there are no origins for previews")
+		return errors.New("server: no origins for previews")
 	}
 	hs := &http.Server{
 		Handler: s.bounded(s.previews.proxy), ReadHeaderTimeout: s.opts.HeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,

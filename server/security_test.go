@@ -26,7 +26,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// request returns a request for health that is admitted.
+// request returns a request that the server admits, as changed by the given function.
 func (h *harness) request(change func(*http.Request)) *http.Request {
 	h.Helper()
 	req, err := http.NewRequestWithContext(h.ctx(), http.MethodPost, h.url+"/v1/health", strings.NewReader("{}"))

@@ -77,7 +77,7 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 
 func newServer(ctx context.Context, opts Options, st session.Store) (*Server, error) {
 	if len(opts.Providers) == 0 {
-		return nil, errors.New("server: there is no provider")
+		return nil, errors.New("server: no provider")
 	}
 	opts, err := opts.withDefaults()
 	if err != nil {
@@ -210,7 +210,7 @@ func (s *Server) sessionOptions() session.Options {
 // privateDir creates a directory that only its owner can enter.
 func privateDir(dir string) error {
 	if dir == "" {
-		return errors.New("server: there is no data directory")
+		return errors.New("server: no data directory")
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("server: %w", err)

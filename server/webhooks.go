@@ -276,7 +276,8 @@ func (k *subscriber) giveUp() time.Duration {
 	return giveUp
 }
 
-// drop removes the subscription of a browser that no longer exists, from within its loop.
+// drop removes the subscription of a browser that no longer exists. The loop of the subscription
+// calls it.
 func (h *webhooks) drop(id string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -113,8 +113,8 @@ func (t *thread) localCommands() map[int]bool {
 	return found
 }
 
-// answered reports for each index whether the next message is an answer rather than a prompt: a
-// queued prompt before an answer was delivered.
+// answered reports for each index whether the next message after it is an answer. A queued prompt
+// before an answer was delivered; one before another prompt was not.
 func (t *thread) answered(commands map[int]bool) []bool {
 	out := make([]bool, len(t.nodes))
 	reply := false

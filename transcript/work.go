@@ -29,8 +29,8 @@ func newWork(ctx context.Context) *work {
 	return w
 }
 
-// over takes a step and reports whether the context has ended; err is then set. Functions that see
-// true return their partial result, and the outermost caller returns the error.
+// over counts a step and reports whether the context has ended. Then err is set: callers return
+// their partial result, and the outermost one returns err.
 func (w *work) over() bool {
 	w.steps++
 	if w.total != nil {

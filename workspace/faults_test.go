@@ -166,7 +166,8 @@ func asksBranch(command string) bool {
 		strings.HasPrefix(command, "rev-parse --verify --quiet refs/remotes/") || strings.HasPrefix(command, "rev-parse --show-object-format")
 }
 
-// mergeOf returns an operation that merges into a branch that is not checked out, which has another commit if it diverges.
+// mergeOf returns an operation that merges into a branch that is not checked out. If diverges is set, that branch has
+// another commit.
 func mergeOf(diverges bool) func(w *world) func(ctx context.Context) error {
 	return func(w *world) func(ctx context.Context) error {
 		w.git("branch", "side")

@@ -107,7 +107,7 @@ func reply(options []acp.PermissionOption, answer agent.Answer) (any, resolution
 		return pick(options, a.Allow, a.Choice, a.Scope, a.Message)
 	case *agent.PlanAnswer:
 		if a.Plan != "" {
-			return nil, resolution{}, fmt.Errorf("%w: the agent takes no changed plan", agent.ErrInvalid)
+			return nil, resolution{}, fmt.Errorf("%w: the agent does not accept changed plans", agent.ErrInvalid)
 		}
 		return pick(options, a.Approve, "", "", a.Message)
 	case *agent.ElicitationAnswer:

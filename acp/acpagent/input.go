@@ -27,9 +27,9 @@ func inputBlocks(in agent.Input, can acp.PromptCapabilities) ([]acp.ContentBlock
 		case b.Type == "text":
 			blocks = append(blocks, acp.TextBlock(b.Text))
 		case b.Type == "image" && !can.Image.Or(false):
-			return nil, nil, fmt.Errorf("%w: the agent takes no images", agent.ErrUnsupported)
+			return nil, nil, fmt.Errorf("%w: the agent does not support images", agent.ErrUnsupported)
 		case b.Type == "audio" && !can.Audio.Or(false):
-			return nil, nil, fmt.Errorf("%w: the agent takes no audio", agent.ErrUnsupported)
+			return nil, nil, fmt.Errorf("%w: the agent does not support audio", agent.ErrUnsupported)
 		case b.Type == "audio" && b.Source.Type == "base64":
 			blocks = append(blocks, acp.ContentBlock{Type: acp.ContentBlockIsAudio, Value: &acp.AudioContent{Data: b.Source.Data, MimeType: b.Source.MediaType}})
 		case b.Type == "image" && b.Source.Type == "base64":

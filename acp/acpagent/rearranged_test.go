@@ -224,7 +224,7 @@ func (v *variation) moved(l acptest.Line, call map[string]any) {
 	v.insert(l, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%s,"update":%s}}`, v.session(l), text)
 }
 
-// bare adds the question with only the id of its call.
+// bare replaces the call in a permission request by its id only.
 func (v *variation) bare(l acptest.Line, call map[string]any) {
 	v.params["toolCall"] = map[string]any{"toolCallId": call["toolCallId"]}
 	v.changed(l)

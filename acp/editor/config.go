@@ -437,7 +437,7 @@ func (s *session) setModel(ctx context.Context, live agent.Session, model string
 func (s *session) tune(ctx context.Context, live agent.Session, name string, v any, note func(*config)) error {
 	tuner, ok := live.(agent.Tuner)
 	if !ok {
-		return fmt.Errorf("%w: the agent takes no settings", agent.ErrUnsupported)
+		return fmt.Errorf("%w: the agent does not support settings", agent.ErrUnsupported)
 	}
 	raw, err := jsonwire.Marshal(v)
 	if err != nil {

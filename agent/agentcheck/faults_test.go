@@ -219,7 +219,7 @@ func (s *session) MCPReconnect(ctx context.Context, server string) error {
 
 var errBroken = errors.New("it is broken")
 
-// on changes the events of one type.
+// on returns a fault that changes the events of one type.
 func on[T event.Event](change func(ev T) []event.Event) func(event.Event) []event.Event {
 	return func(ev event.Event) []event.Event {
 		if e, ok := ev.(T); ok {

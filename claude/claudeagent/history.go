@@ -255,7 +255,7 @@ func (h history) Search(ctx context.Context, q agent.HistoryQuery) (hits []agent
 		return nil, "", err
 	}
 	if q.Query == "" {
-		return nil, "", fmt.Errorf("%w: nothing to look for", agent.ErrInvalid)
+		return nil, "", fmt.Errorf("%w: the search text is empty", agent.ErrInvalid)
 	}
 	at := 0
 	for hit, err := range h.dir.Search(ctx, transcript.Query{Text: q.Query, Filter: transcript.Filter{Dir: q.Project}, Hits: offset + limit + 1}) {

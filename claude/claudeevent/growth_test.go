@@ -236,7 +236,7 @@ func taskLines(n int) []string {
 	return lines
 }
 
-// The plan of n tasks takes at most n log n steps to put together.
+// The plan of n tasks is built in at most n log n steps.
 func TestGrowth_tasks(t *testing.T) {
 	var steps []float64
 	for _, n := range growthSizes {

@@ -35,7 +35,8 @@ func (h *house) options(tenant string) *claude.Options {
 	return &claude.Options{Spawner: h, CleanEnv: true, Logger: hushed, Tenant: tenant}
 }
 
-// hushed is the only logger of the tests: another one would change the key.
+// hushed is the logger of all options in the tests, because options with another logger have
+// another key.
 var hushed = slog.New(slog.DiscardHandler)
 
 // Spawn makes a house a spawner. All its options share it.

@@ -172,7 +172,7 @@ func oneOf[T ~string](field string, v T, known ...T) error {
 	if v == "" || slices.Contains(known, v) {
 		return nil
 	}
-	return fmt.Errorf("claude: %s is %q, which is none of %v", field, v, reflect.ValueOf(known))
+	return fmt.Errorf("claude: %s is %q, want one of %v", field, v, reflect.ValueOf(known))
 }
 
 // refuser is the output of an event that can be refused.

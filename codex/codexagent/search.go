@@ -21,7 +21,7 @@ func (h history) Search(ctx context.Context, q agent.HistoryQuery) (hits []agent
 	skip, err := strconv.Atoi(q.Cursor)
 	switch {
 	case q.Query == "":
-		return nil, "", fmt.Errorf("%w: nothing to look for", agent.ErrInvalid)
+		return nil, "", fmt.Errorf("%w: the search text is empty", agent.ErrInvalid)
 	case q.Cursor != "" && (err != nil || skip < 0):
 		return nil, "", fmt.Errorf("%w: cursor %q", agent.ErrInvalid, q.Cursor)
 	}

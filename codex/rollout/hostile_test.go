@@ -96,8 +96,8 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// TestFirstOrdinals checks that each file is opened once for its first ordinal, even if several
-// positions of a chain consider it.
+// TestFirstOrdinals checks that each file is opened once for its first ordinal, however often that
+// is requested.
 func TestFirstOrdinals(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	if err := os.WriteFile(path, []byte(`{"ordinal":7}`), 0o600); err != nil {

@@ -15,7 +15,7 @@ func With(ctx context.Context, d time.Duration, cause error) (context.Context, c
 	return context.WithTimeoutCause(ctx, d, cause)
 }
 
-// Or returns the limit to use: def for 0, and 0, which means no limit, for a negative one.
+// Or returns the limit to use: def for 0, and 0 (no limit) for a negative one.
 func Or(d, def time.Duration) time.Duration {
 	switch {
 	case d == 0:

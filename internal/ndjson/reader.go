@@ -168,7 +168,7 @@ func (r *Reader) room() bool {
 	return true
 }
 
-// fill reads once more, after rest. It returns false if the source has ended.
+// fill appends the result of one read to rest. It returns false if the source has ended.
 func (r *Reader) fill() bool {
 	buf := r.buffer()[len(r.rest):]
 	for r.err == nil {

@@ -140,7 +140,8 @@ func (s *stream) readFile(p []byte) (int, error) {
 	}
 }
 
-// readDeadline reads after the exit from a source that only has deadlines.
+// readDeadline reads after the exit of the process, from a source that supports deadlines. A
+// timeout ends the stream.
 func (s *stream) readDeadline(p []byte) (int, error) {
 	until := time.Now().Add(lateWait)
 	if limit := s.exitLimit(); until.Before(limit) {

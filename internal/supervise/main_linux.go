@@ -215,7 +215,7 @@ func leaveGroup(path string) {
 	_ = syscall.Rmdir(path)
 }
 
-// listen passes on the orders of the other side.
+// listen passes the orders from the socket to the channel orders, until the socket ends.
 func (s *supervisor) listen() {
 	defer close(s.orders)
 	for {

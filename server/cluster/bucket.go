@@ -30,7 +30,7 @@ var (
 	// ErrChanged reports that another server has changed or created the value.
 	ErrChanged = errors.New("cluster: the value has changed")
 	// ErrMissing reports a key without a value.
-	ErrMissing = errors.New("cluster: there is no value")
+	ErrMissing = errors.New("cluster: no such value")
 )
 
 // maxBucket is the maximum size of a bucket in bytes.

@@ -30,7 +30,7 @@ var (
 	// also [ErrNoNode].
 	ErrUnreachable = errors.New("cluster: the server does not answer")
 	// ErrNoNode reports a server that does not exist or is down. It has not run the call.
-	ErrNoNode = errors.New("cluster: there is no such server")
+	ErrNoNode = errors.New("cluster: no such server")
 	// ErrTooLarge reports a request or an answer larger than [MaxCall], or a server with too many calls.
 	ErrTooLarge = errors.New("cluster: the call is too large, or the server has too many")
 )

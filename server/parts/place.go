@@ -9,7 +9,7 @@ import (
 )
 
 // ErrPlace is returned for a text that is not a [Place].
-var ErrPlace = errors.New("parts: not a place in a stream")
+var ErrPlace = errors.New("parts: not a position in a stream")
 
 // The limits of the text of a place, which a client sends.
 const (

@@ -27,7 +27,7 @@ func (a *actor) linked() error {
 	name := a.machine()
 	if name == "" {
 		if a.srv.hosts.leases() != nil {
-			return Fail(api.NotConnected, "no server reaches the agent of the session on machine %q; the agent runs on there (if the machine is gone: parley nodes forget)", a.srv.hosts.machine(a.core.HostIn))
+			return Fail(api.NotConnected, "no server reaches the agent of the session on machine %q; the agent keeps running there (if the machine is gone: parley nodes forget)", a.srv.hosts.machine(a.core.HostIn))
 		}
 		return Fail(api.NotConnected, "the connection to the host of the agents is lost; try again when it is back")
 	}

@@ -349,7 +349,8 @@ func (t *hostTable) adopt(ctx context.Context, key string, ids []string) {
 	t.drop(ctx, key, unknown)
 }
 
-// drop ends the agents that no session has adopted, of the given sessions and of those that do not exist.
+// drop ends agents that no session has adopted: those of the given sessions, and those of sessions
+// that do not exist.
 func (t *hostTable) drop(ctx context.Context, key string, of map[string]bool) {
 	t.mu.Lock()
 	taken := t.all[key]

@@ -165,7 +165,7 @@ func (j *journal) encode(now string, ev event.Event) []pending {
 			p.ev = ev
 		}
 		if data := p.rec.Msg; len(data) > MaxMessage {
-			j.logger.Warn("a message was left out", "type", event.MessageType(data), "bytes", len(data))
+			j.logger.Warn("a message was omitted", "type", event.MessageType(data), "bytes", len(data))
 			p.ev = tooLarge(*ev.Head(), event.MessageType(data), len(data))
 			p.rec = record{Time: now}
 			if p.rec.Msg, err = event.Marshal(p.ev); err != nil {

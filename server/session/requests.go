@@ -81,7 +81,7 @@ func (a *actor) respond(requestID, key, by string, decide func(*core) (reply, er
 		return r, err
 	}
 	if a.agent == nil && !a.away && a.left == nil {
-		return r, Conflict("the agent that asked is gone")
+		return r, Conflict("the agent that asked has ended")
 	}
 	if err := a.commit(a.core.answer(requestID, rep, key, by)...); err != nil {
 		return r, err

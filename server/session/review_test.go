@@ -40,7 +40,7 @@ func TestReviewPrompt(t *testing.T) {
 	}
 }
 
-// TestCommentTouched checks that a comment is resolved when its subject differs.
+// TestCommentTouched checks that a comment counts as resolved when the agent has changed its lines.
 func TestCommentTouched(t *testing.T) {
 	hunk := workspace.Hunk{ID: "h", OldStart: 4, OldLines: 3, NewStart: 4, NewLines: 3, Lines: []string{" a", "-b", "+B", " c"}}
 	file := func(f workspace.File) workspace.Diff {

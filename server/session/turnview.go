@@ -53,7 +53,7 @@ func (s *Sessions) WatchAfter(ctx context.Context, id string, at api.Cursor) (*V
 		}
 		standing = a.standing()
 		if at.Epoch != a.hub.epoch || at.Seq > a.seq || a.seq-at.Seq > resyncAfter || !a.kept(ctx, at.Seq) {
-			return Fail(api.Resync, "the log of the session does not have this place any more; read the session again")
+			return Fail(api.Resync, "the log of the session no longer has this position; read the session again")
 		}
 		return nil
 	})

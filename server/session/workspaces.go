@@ -201,7 +201,7 @@ func (s Workspaces) Revert(ctx context.Context, p api.WorkspaceRevertParams, by 
 	}
 	from, to, ok, err := f.core.scope(f.base(), p.WorkspaceScope)
 	if err == nil && !ok {
-		err = Conflict("nothing has changed")
+		err = Conflict("there are no changes")
 	}
 	if err != nil {
 		return api.WorkspaceDiffResult{}, err
@@ -295,7 +295,7 @@ func (f *files) own(ctx context.Context, named []string) ([]string, error) {
 		}
 	}
 	if len(own) == 0 {
-		return nil, Conflict("the session has changed nothing that could be committed")
+		return nil, Conflict("the session has no changes to commit")
 	}
 	return own, nil
 }

@@ -54,7 +54,7 @@ func (j *journal) write() error {
 	}
 	j.notes.tell()
 	if j.seq != last {
-		j.logger.Error("the log has another number", "want", j.seq, "got", last)
+		j.logger.Error("the log ends at another number", "want", j.seq, "got", last)
 	}
 	j.batch, j.sub, j.unsaved = nil, 0, unsaved{}
 	j.lineStart, j.written, j.stored = 0, j.line, j.core.Line

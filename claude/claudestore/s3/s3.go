@@ -53,7 +53,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	name := path.Join(cfg.Prefix, "conditional-writes")
 	if _, err := b.create(ctx, name, []byte("checked\n")); err == nil {
 		if _, err = b.create(ctx, name, []byte("ignored\n")); err == nil {
-			return nil, errors.New("claudestore/s3: the server does not know If-None-Match: appends could be lost")
+			return nil, errors.New("claudestore/s3: the server does not support If-None-Match: appends could be lost")
 		}
 		if !errors.Is(err, errTaken) {
 			return nil, err

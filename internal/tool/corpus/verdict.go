@@ -142,8 +142,9 @@ func (v *verdicts) judge(names []string, failed map[string]string) error {
 	return nil
 }
 
-// said matches a line of a test with its position, heading a line with the name of a test,
-// part the number of a further subtest with the same name.
+// said matches the output line of a failed test, which begins with its position. heading matches
+// the lines that go test prints itself. part matches the number that go test appends to a repeated
+// name.
 var (
 	part    = regexp.MustCompile(`#\d\d$`)
 	said    = regexp.MustCompile(`(?m)^\s+\w+\.go:\d+: (.*)$`)
