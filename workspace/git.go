@@ -10,15 +10,19 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
 // git runs the user's git.
 type git struct {
-	path  string
-	env   []string
-	limit time.Duration
-	lock  *os.File // inherited by git, so that the manager's lock is held while it runs
+	path   string
+	env    []string
+	limit  time.Duration
+	lock   *os.File        // inherited by git, so that the manager's lock is held while it runs
+	life   context.Context // ends with the manager, and running commands with it; nil in tests
+	open   sync.RWMutex    // read-locked while git runs
+	closed bool
 	// stub, in tests, returns the result of a command that is not run; nil outside tests.
 	stub func(command) (out []byte, err error, ok bool)
 }
@@ -74,10 +78,22 @@ func (c command) mayRun() bool {
 	})
 }
 
+// close waits for running commands and prevents new ones.
+func (g *git) close() {
+	g.open.Lock()
+	defer g.open.Unlock()
+	g.closed = true
+}
+
 // run runs git and returns its standard output. A command that may run a program needs a guard.
 func (g *git) run(ctx context.Context, c command) ([]byte, error) {
 	if c.mayRun() && c.guard == nil {
 		return nil, fmt.Errorf("workspace: git %s has no guard", c.name())
+	}
+	g.open.RLock()
+	defer g.open.RUnlock()
+	if g.closed {
+		return nil, fmt.Errorf("workspace: git %s: %w", c.name(), os.ErrClosed)
 	}
 	if g.stub != nil {
 		if out, err, ok := g.stub(c); ok {
@@ -86,6 +102,9 @@ func (g *git) run(ctx context.Context, c command) ([]byte, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, g.limit)
 	defer cancel()
+	if g.life != nil {
+		defer context.AfterFunc(g.life, cancel)()
+	}
 	args := config
 	env := append(g.env[:len(g.env):len(g.env)], c.env...)
 	if c.guard != nil {

@@ -58,9 +58,10 @@ type Manager struct {
 	git  git
 	lock *filelock.File
 
-	mu      sync.Mutex // held while git creates a worktree
-	trees   sync.Map   // by directory, *sync.Mutex: held while a tree is read or changed
-	cleaned sync.Map   // owners with refs that have been cleaned of locks
+	end     context.CancelFunc // ends running git commands
+	mu      sync.Mutex         // held while git creates a worktree
+	trees   sync.Map           // by directory, *sync.Mutex: held while a tree is read or changed
+	cleaned sync.Map           // owners with refs that have been cleaned of locks
 }
 
 // Open opens a data directory and finishes or undoes the incomplete changes of a killed manager. It
@@ -107,15 +108,20 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 		return nil, err
 	}
 	m.git.lock = m.lock.File
+	m.git.life, m.end = context.WithCancel(context.WithoutCancel(ctx))
 	if err := m.recover(ctx); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
 	return m, nil
 }
 
-// Close releases the data directory, so that another manager can open it. It must not be called
-// while other calls are running.
-func (m *Manager) Close() error { return m.lock.Unlock() }
+// Close releases the data directory, so that another manager can open it. It ends git commands that are
+// running; the calls that started them fail, and the next Open finishes or undoes their changes.
+func (m *Manager) Close() error {
+	m.end()
+	m.git.close()
+	return m.lock.Unlock()
+}
 
 // acquire waits for the lock of the data directory.
 func (m *Manager) acquire(ctx context.Context) (*filelock.File, error) {
