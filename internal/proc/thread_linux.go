@@ -39,7 +39,7 @@ func (h *threadHolder) run(ctx context.Context, f func()) error {
 		<-done
 		return nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 }
 

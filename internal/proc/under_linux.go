@@ -138,7 +138,7 @@ func (c *child) handshake(ctx context.Context, spec supervise.Spec) error {
 		what, n, err = c.link.reply()
 	}
 	if !stop() {
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 	_ = conn.SetDeadline(time.Time{})
 	switch {

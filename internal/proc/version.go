@@ -70,7 +70,7 @@ func Version(ctx context.Context, path string, env []string) (string, error) {
 	closeErr := s.Close()
 	if !stop() {
 		<-killed
-		return "", ctx.Err()
+		return "", context.Cause(ctx)
 	}
 	if v, ok := ParseVersion(string(output)); ok {
 		return v, nil

@@ -109,6 +109,9 @@ func (p Patient) start(ctx context.Context, path string) ([]Check, claude.Accoun
 	client, err := claude.Connect(ctx, &claude.Options{CLIPath: path, Dir: p.Dir, Logger: slog.New(slog.DiscardHandler), Supervisor: supervise.Self()})
 	took := time.Since(begun)
 	if err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx) // on a slow machine the program may not have run yet
+		}
 		return []Check{{"start", Fail, err.Error(), "run " + path + " yourself to see its output"}}, claude.AccountInfo{}
 	}
 	defer client.Close()
