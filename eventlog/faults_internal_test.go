@@ -285,7 +285,15 @@ var storeOps = []storeOp{
 		return s.Log(session).PutSnapshot(ctx, 4, 0, []byte("later"))
 	}},
 	{name: "Trim", do: func(ctx context.Context, s *Store, session string) error { return s.Log(session).Trim(ctx, 3) }},
-	{name: "Delete", partial: true, do: func(ctx context.Context, s *Store, session string) error { return s.Log(session).Delete(ctx) }},
+	{name: "Delete", lenient: true, do: func(ctx context.Context, s *Store, session string) error {
+		if err := s.Log(session).Delete(ctx); err != nil {
+			return err
+		}
+		if at, err := s.Log(session).Last(ctx); !errors.Is(err, ErrNotFound) && !errors.Is(err, errFault) {
+			return fmt.Errorf("the deleted log ends at %d, %v", at.Seq, err)
+		}
+		return nil
+	}},
 	{name: "Sessions", do: func(ctx context.Context, s *Store, session string) error {
 		all, err := s.Sessions(ctx)
 		if err == nil && !slices.ContainsFunc(all, func(i SessionInfo) bool { return i.Session == session && i.First == 1 && i.Last == 5 }) {
@@ -302,7 +310,7 @@ var storeOps = []storeOp{
 	}},
 	{name: "Usage", do: func(ctx context.Context, s *Store, _ string) error { _, err := s.Usage(ctx); return err }},
 	{name: "Health", do: func(ctx context.Context, s *Store, _ string) error { return s.Health(ctx) }},
-	{name: "Expire", partial: true, do: func(ctx context.Context, s *Store, _ string) error {
+	{name: "Expire", partial: true, lenient: true, do: func(ctx context.Context, s *Store, _ string) error {
 		_, err := s.Expire(ctx, time.Now().Add(time.Hour))
 		return err
 	}},

@@ -47,7 +47,8 @@ func (l *Log) Trim(ctx context.Context, seq uint64) error {
 }
 
 // Delete removes the log with its deltas, snapshots and lease. Deleting a log that does not exist is not an
-// error. A later Append starts a new log with another epoch.
+// error. A later Append starts a new log with another epoch. After an error the log is complete. Once it is deleted,
+// failures are only logged, as on a full disk: leases expire, and a snapshot without its log is not read.
 func (l *Log) Delete(ctx context.Context) error {
 	ctx, end, err := l.beginWrite(ctx)
 	if err != nil {
@@ -76,15 +77,20 @@ func (l *Log) Delete(ctx context.Context) error {
 		return err
 	}
 	state.known = false
+	if err := st.log.Purge(ctx, jetstream.WithPurgeSubject(l.subject())); err != nil {
+		return l.wrap("deleting", err)
+	}
 	err = errors.Join(
-		st.log.Purge(ctx, jetstream.WithPurgeSubject(l.subject())),
 		st.delta.Purge(ctx, jetstream.WithPurgeSubject(l.deltaSubject())),
 		st.snapshot.Purge(ctx, jetstream.WithPurgeSubject(l.snapshotSubject())),
 		st.leases.Purge(ctx, l.session),
 	)
+	if err != nil {
+		l.store.opts.Logger.Warn("eventlog: removing the rest of a deleted log", "session", l.session, "err", err)
+	}
 	l.store.forget(l.session)
 	l.store.freed()
-	return l.wrap("deleting", err)
+	return nil
 }
 
 // forget drops the store's state of a log.
