@@ -47,7 +47,7 @@ type site struct {
 func newSite(t *testing.T, opts acphttp.Options, agent acphttp.Agent) *site {
 	h := acphttp.New(opts)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := h.Serve(w, r, acphttp.Client{Owner: r.Header.Get("X-Owner"), Agent: agent}); err != nil {
+		if err := h.Serve(&strict{w, t, false}, r, acphttp.Client{Owner: r.Header.Get("X-Owner"), Agent: agent}); err != nil {
 			t.Error(err)
 		}
 	}))

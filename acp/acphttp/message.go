@@ -33,7 +33,7 @@ const (
 // parse reads a message.
 func parse(data []byte) (message, error) {
 	var line bytes.Buffer
-	if err := json.Compact(&line, data); err != nil || line.Len() == 0 {
+	if err := json.Compact(&line, data); err != nil {
 		return message{}, errNotJSON
 	}
 	m := message{line: line.Bytes()}

@@ -21,7 +21,7 @@ import (
 )
 
 // long is the timeout of each expected message.
-const long = time.Minute
+const long = 10 * time.Second
 
 // record is a line of a recording: of exchange.jsonl for HTTP, or of frames.jsonl for WebSocket.
 type record struct {

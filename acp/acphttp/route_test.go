@@ -85,6 +85,9 @@ func TestConn_take(t *testing.T) {
 		if len(lines) != tt.want || len(s.queue) != len(tt.queue)-tt.want || c.waiting != left {
 			t.Errorf("%s: %d messages are taken, %d and %d bytes are left, want %d, %d and %d", name, len(lines), len(s.queue), c.waiting, tt.want, len(tt.queue)-tt.want, left)
 		}
+		if len(s.queue) == 0 && s.queue != nil {
+			t.Errorf("%s: the memory of the taken messages is kept", name)
+		}
 		for i := range lines {
 			if &lines[i][0] != &tt.queue[i][0] {
 				t.Errorf("%s: message %d is another one", name, i)
