@@ -107,12 +107,15 @@ func (c *conn) deliver(line []byte) error {
 		c.initID = ""
 	}
 	c.mu.Unlock()
+	if c.socket != nil { // the messages that follow must not arrive before the first answer
+		err = c.socket.send(m.line)
+	}
 	switch {
 	case first:
 		c.initial <- m.line
-		return nil
+		return err
 	case c.socket != nil:
-		return c.socket.send(m.line)
+		return err
 	}
 	if err := c.push(key, m.line); err != nil {
 		c.end(err)

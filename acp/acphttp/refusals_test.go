@@ -220,8 +220,8 @@ func TestServe_socketEnds(t *testing.T) {
 			s := newSite(t, tt.opts, tt.agent)
 			c := s.socket()
 			s.write(c, hello)
-			if text, err := s.read(c); err != nil || !strings.Contains(text, `"result"`) {
-				t.Fatalf("initialize is answered with %s, %v", text, err)
+			if text, err := s.read(c); err != nil || text != `{"jsonrpc":"2.0","id":0,"result":{}}` {
+				t.Fatalf("the first message is %.100s, %v, want the answer to initialize", text, err)
 			}
 			if tt.end != nil {
 				tt.end(c)

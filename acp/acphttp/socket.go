@@ -180,13 +180,12 @@ func (c *conn) first(ctx context.Context, m *message) (begun bool, err error) {
 		c.socket.close(websocket.StatusProtocolError, "Initialize request must include an ID")
 		return false, errFirst
 	}
-	line, err := c.start(ctx, m)
-	if err != nil {
+	if _, err := c.start(ctx, m); err != nil {
 		_ = c.socket.send(errorMessage(m.id, codeInternal, "Initialize failed", nil))
 		c.socket.close(websocket.StatusInternalError, "Initialize failed")
 		return false, err
 	}
-	return true, c.socket.send(line)
+	return true, nil
 }
 
 // next passes a message to the agent.
