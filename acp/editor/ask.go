@@ -7,7 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/seed7221b0f9/parley/acp"
 	"github.com/seed7221b0f9/parley/acp/internal/draft2"
@@ -132,7 +133,8 @@ func label(s *event.Suggestion) string {
 	if s.Label == "" {
 		return "Yes, and don't ask again"
 	}
-	return "Yes, and " + strings.ToLower(s.Label[:1]) + s.Label[1:]
+	first, size := utf8.DecodeRuneInString(s.Label)
+	return "Yes, and " + string(unicode.ToLower(first)) + s.Label[size:]
 }
 
 // planChoices are the options after a plan.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/seed7221b0f9/parley/acp"
 	"github.com/seed7221b0f9/parley/agent"
@@ -168,7 +170,7 @@ func (c *config) options(f Features) []acp.SessionConfigOption {
 		values := []value{{id: defaultValue, name: "Default"}}
 		for _, l := range info.SupportedEffortLevels {
 			if l != "" {
-				values = append(values, value{id: l, name: strings.ToUpper(l[:1]) + l[1:]})
+				values = append(values, value{id: l, name: upperFirst(l)})
 			}
 		}
 		list = append(list, choose(configEffort, "Effort", "Available effort levels for this model", acp.SessionConfigOptionCategoryThoughtLevel, c.effort, values))
@@ -180,6 +182,12 @@ func (c *config) options(f Features) []acp.SessionConfigOption {
 		list = append(list, toggle(configUltra, "Ultracode", "Dynamic workflows on every task, at any effort level", c.ultra))
 	}
 	return list
+}
+
+// upperFirst returns a text with an upper-case first character.
+func upperFirst(s string) string {
+	first, size := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + s[size:]
 }
 
 // ultraEffort is the effort level of models that can run dynamic workflows: the CLI offers both to the

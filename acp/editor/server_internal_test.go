@@ -26,7 +26,8 @@ type peer struct {
 	mu      sync.Mutex
 	buffers map[string]string
 	updates chan json.RawMessage
-	handle  func(m *jsonrpc.Message) (any, error) // answers instead of the buffers
+	handle  func(m *jsonrpc.Message) (any, error)                      // answers instead of the buffers
+	asked   func(ctx context.Context, m *jsonrpc.Message) (any, error) // answers instead of both, and may wait
 }
 
 func newPeer(t *testing.T) *peer {
@@ -35,7 +36,11 @@ func newPeer(t *testing.T) *peer {
 	fromServer, toClient := io.Pipe()
 	fromClient, toServer := io.Pipe()
 	client := jsonrpc.New(fromServer, toServer, jsonrpc.Options{
-		Handle: func(_ context.Context, m *jsonrpc.Message) (any, error) {
+		CancelMethod: acp.MethodCancelRequest,
+		Handle: func(ctx context.Context, m *jsonrpc.Message) (any, error) {
+			if p.asked != nil {
+				return p.asked(ctx, m)
+			}
 			var r struct{ Path, Content string }
 			if err := json.Unmarshal([]byte(m.Params), &r); err != nil {
 				return nil, err
@@ -57,7 +62,8 @@ func newPeer(t *testing.T) *peer {
 		},
 		Notify: func(_ context.Context, m *jsonrpc.Message) { p.updates <- json.RawMessage(m.Params) },
 	})
-	p.srv = &server{opts: Options{Logger: slog.New(slog.DiscardHandler)}, client: &acp.ClientCapabilities{}, sessions: map[string]*session{}, conn: jsonrpc.New(fromClient, toClient, jsonrpc.Options{})}
+	p.srv = &server{opts: Options{Logger: slog.New(slog.DiscardHandler)}, client: &acp.ClientCapabilities{}, sessions: map[string]*session{}, conn: jsonrpc.New(fromClient, toClient, jsonrpc.Options{CancelMethod: acp.MethodCancelRequest})}
+	p.srv.arrived = map[*jsonrpc.Message]*prompt{}
 	p.srv.ctx, p.srv.stop = context.WithCancel(context.Background())
 	t.Cleanup(func() {
 		p.srv.stop()
