@@ -279,6 +279,24 @@ var sessionCalls = []sessionCall{
 		return err
 	}, `session.interrupt {"session_id":"s-1"}`},
 	{"SetMode", func(ctx context.Context, s *Session) error { return s.SetMode(ctx, "plan") }, `session.setPermissionMode {"mode":"plan","session_id":"s-1"}`},
+	{"SetModel", func(ctx context.Context, s *Session) error {
+		model, err := s.SetModel(ctx, "mo")
+		if want := map[bool]string{true: "real"}[err == nil]; model != want {
+			return fmt.Errorf("SetModel returns %q, want %q: %w", model, want, err)
+		}
+		return err
+	}, `session.setModel {"model":"mo","session_id":"s-1"}`},
+	{"Open", func(ctx context.Context, s *Session) error {
+		other, err := s.p.Open(ctx, agent.Options{Dir: "/d"})
+		return closeOpened(other, err)
+	}, `session.connect {"cwd":"/d","idempotency_key":"key","include_partial_messages":false}`},
+	{"Resume", func(ctx context.Context, s *Session) error {
+		other, err := s.p.Resume(ctx, "s-5", agent.Options{})
+		return closeOpened(other, err)
+	}, `session.list {}`},
+	{"Models", func(ctx context.Context, s *Session) error { return failed(s.Models(ctx)) }, `models.list {"session_id":"s-1"}`},
+	{"Commands", func(ctx context.Context, s *Session) error { return failed(s.Commands(ctx)) }, `commands.list {"session_id":"s-1"}`},
+	{"Agents", func(ctx context.Context, s *Session) error { return failed(s.Agents(ctx)) }, `agents.list {"session_id":"s-1"}`},
 	{"Continue", func(ctx context.Context, s *Session) error { return s.Continue(ctx) }, `session.continue {"session_id":"s-1"}`},
 	{"Release", func(ctx context.Context, s *Session) error { return s.Release(ctx) }, `queue.release {"session_id":"s-1"}`},
 	{"Cancel", func(ctx context.Context, s *Session) error { return s.Cancel(ctx, "other") }, `queue.remove {"id":"other","session_id":"s-1"}`},
@@ -317,6 +335,19 @@ var sessionCalls = []sessionCall{
 		return nil
 	}, `session.getHistory {"session_id":"s-5"}`},
 }
+
+// closeOpened closes a session that was opened. A failed call returns none.
+func closeOpened(s agent.Session, err error) error {
+	if (s == nil) != (err != nil) {
+		return fmt.Errorf("the session is %v with the error %w", s, err)
+	}
+	if s != nil {
+		return s.Close()
+	}
+	return err
+}
+
+func failed[T any](_ T, err error) error { return err }
 
 // answerCalls are the answers to open requests, by the kind of the request.
 var answerCalls = []struct {
@@ -370,6 +401,7 @@ func TestCalls(t *testing.T) {
 	s, p := newScript(t)
 	s.answers["session.query"], s.answers["session.queryWithContent"] = `{"turn_id":"server-1"}`, `{"turn_id":"server-2"}`
 	s.answers["session.interrupt"] = `{"status":"interrupted","dropped":["d"],"still_queued":["q"]}`
+	s.answers["session.setModel"], s.answers["session.connect"] = `{"model":"real"}`, `{"session_id":"s-1"}`
 	s.answers["session.list"] = `{"sessions":[{"session_id":"s-5","title":"ti","cwd":"/d","archived":true,"updated_at":"2026-01-02T03:04:05Z"},{"session_id":"s-6"}]}`
 	s.answers["session.getHistory"] = `{"conversation":` + pastConversation(t) + `}`
 	joined, err := p.attach(t.Context(), "s-1", nil, "")
@@ -415,7 +447,7 @@ func TestCalls(t *testing.T) {
 	s.take()
 	for _, call := range sessionCalls {
 		err := call.do(t.Context(), session)
-		if got := s.take(); !strings.Contains(call.want, `"s-1"`) {
+		if got := s.take(); !strings.Contains(call.want, `"s-1"`) || strings.Contains(call.want, ".list ") { // a list of names needs no view
 			continue
 		} else if !errors.Is(err, agent.ErrClosed) || got != "" {
 			t.Errorf("%s of a closed session returns %v and calls %q, want %v and no call", call.name, err, got, agent.ErrClosed)
