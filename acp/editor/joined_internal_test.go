@@ -246,7 +246,7 @@ func TestStateChanged(t *testing.T) {
 						t.Errorf("the prompt is over at once: %s", got)
 					}
 				}
-				time.Sleep(startWait + time.Second)
+				<-time.After(startWait + time.Second)
 				if got := over(mine); got != tt.want {
 					t.Errorf("the prompt is over with %q, want %q", got, tt.want)
 				}
