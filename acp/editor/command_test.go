@@ -31,7 +31,7 @@ func parley(tb testing.TB) string {
 		built.path = filepath.Join(built.dir, "parley")
 		args := []string{"build", "-ldflags=-s -w", "-o", built.path}
 		if raceEnabled {
-			args = append(args, "-race")
+			args = append(args, "-race", "-gcflags=all=-dwarf=false") // as scripts/race
 		}
 		cmd := exec.Command("go", append(args, "./cmd/parley")...)
 		cmd.Dir = checkout.Root()
