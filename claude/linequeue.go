@@ -9,14 +9,26 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// entry is a line on its way to a consumer, which decodes it.
+// entry is a line on its way to a consumer, which decodes it. It has four words: the compiler keeps a struct of this
+// size in registers, and copies a larger one in memory at each call.
 type entry struct {
-	text string
-	msg  message.Message // set when the line has been decoded already
-	mark lineMark
+	text    string
+	decoded *message.Message // nil if the consumer decodes the line
+	mark    lineMark
 }
 
-// lineMark is the host's number of a line, or 0, and the line's kind. It is one word, because queues copy entries.
+// decodedEntry returns an entry of a line that has been decoded.
+func decodedEntry(text string, m message.Message) entry { return entry{text: text, decoded: &m} }
+
+// msg returns the message of a decoded line, or nil.
+func (e entry) msg() message.Message {
+	if e.decoded == nil {
+		return nil
+	}
+	return *e.decoded
+}
+
+// lineMark is the host's number of a line, or 0, and the line's kind.
 type lineMark uint64
 
 func markOf(number uint64, kind lineKind) lineMark { return lineMark(number<<2 | uint64(kind)) }
@@ -35,8 +47,8 @@ const (
 )
 
 func (e entry) message() message.Message {
-	if e.msg != nil {
-		return e.msg
+	if m := e.msg(); m != nil {
+		return m
 	}
 	return decode.Line(e.text)
 }
@@ -53,12 +65,15 @@ type lineQueue struct {
 	err     error
 	discard bool          // the consumer has stopped
 	ready   chan struct{} // holds a token if entries are queued
+	bytes   int64         // size of all entries that were put
 
-	bytes  atomic.Int64 // size of the queued entries
-	ranged atomic.Bool  // a caller is reading the queue
+	_ [64]byte // so that the reader and the consumer do not write to one cache line
+
+	ranged atomic.Bool // a caller is reading the queue
 
 	batch []entry // the consumer's own
 	next  int
+	taken atomic.Int64 // size of all entries that were taken
 }
 
 func newLineQueue(freed func()) *lineQueue {
@@ -71,11 +86,18 @@ func (m *lineQueue) put(e entry) {
 	if m.discard {
 		return
 	}
-	m.bytes.Add(int64(len(e.text)))
+	m.bytes += int64(len(e.text))
 	m.queue = append(m.queue, e)
 	if len(m.queue) == 1 { // the consumer waits only for an empty queue
 		m.signal()
 	}
+}
+
+// size returns the bytes of the entries that were put and not taken.
+func (m *lineQueue) size() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.bytes - m.taken.Load()
 }
 
 // drop discards queued and future entries. The consumer calls it when it stops before the
@@ -83,9 +105,9 @@ func (m *lineQueue) put(e entry) {
 func (m *lineQueue) drop() {
 	m.mu.Lock()
 	m.discard, m.queue = true, nil
+	m.bytes = m.taken.Load()
 	m.mu.Unlock()
 	m.batch, m.next = nil, 0
-	m.bytes.Store(0)
 	if m.freed != nil {
 		m.freed()
 	}
@@ -131,7 +153,7 @@ func (m *lineQueue) take(ctx context.Context) (e entry, ok bool, err error) {
 	e = m.batch[m.next]
 	m.batch[m.next] = entry{} // so that the batch does not keep it alive
 	m.next++
-	m.bytes.Add(-int64(len(e.text)))
+	m.taken.Add(int64(len(e.text)))
 	if m.freed != nil {
 		m.freed()
 	}

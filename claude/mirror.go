@@ -75,7 +75,7 @@ func (m *mirror) finish(err error) {
 	<-m.done
 }
 
-func (m *mirror) buffered() int64 { return m.box.bytes.Load() + m.next.buffered() }
+func (m *mirror) buffered() int64 { return m.box.size() + m.next.buffered() }
 
 // run passes messages on in order.
 func (m *mirror) run() {
@@ -88,7 +88,7 @@ func (m *mirror) run() {
 			m.next.finish(err)
 			return
 		}
-		switch msg := e.msg.(type) {
+		switch msg := e.msg().(type) {
 		case *message.TranscriptMirror:
 			m.add(msg)
 			continue
@@ -219,7 +219,7 @@ func mirrorError(key SessionKey, err error) entry {
 	m.Subtype, m.UUID, m.SessionID = "mirror_error", random.UUID(), key.SessionID
 	line, encErr := message.Encode(m)
 	if encErr != nil {
-		return entry{msg: m}
+		return decodedEntry("", m)
 	}
-	return entry{text: string(line), msg: message.DecodeLine(string(line))}
+	return decodedEntry(string(line), message.DecodeLine(string(line)))
 }

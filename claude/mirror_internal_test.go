@@ -76,7 +76,7 @@ func (c claimed) Append(ctx context.Context, key SessionKey, entries []json.RawM
 // keepSink records delivered messages.
 type keepSink struct{ got []message.Message }
 
-func (k *keepSink) deliver(e entry) string { k.got = append(k.got, e.msg); return "" }
+func (k *keepSink) deliver(e entry) string { k.got = append(k.got, e.msg()); return "" }
 func (k *keepSink) finish(error)           {}
 func (k *keepSink) buffered() int64        { return 0 }
 
@@ -85,7 +85,7 @@ func frame(root string, entries int, size int) entry {
 	for i := range entries {
 		m.Entries = append(m.Entries, message.JSON(fmt.Sprintf(`{"n":%d,"x":"%s"}`, i, strings.Repeat("y", size))))
 	}
-	return entry{msg: m}
+	return decodedEntry("", m)
 }
 
 // Entries are stored immediately if the options require it, else when more than 500 entries or one
@@ -111,14 +111,14 @@ func TestMirrorBounds(t *testing.T) {
 				all := 0
 				for _, f := range tt.frames {
 					m.deliver(f)
-					all += len(f.msg.(*message.TranscriptMirror).Entries)
+					all += len(f.msg().(*message.TranscriptMirror).Entries)
 				}
 				synctest.Wait()
 				key := SessionKey{ProjectKey: "p", SessionID: "s"}
 				if n := len(store.entries[key]); n != tt.want {
 					t.Errorf("%d entries are stored, want %d", n, tt.want)
 				}
-				m.deliver(entry{msg: &message.Result{}})
+				m.deliver(decodedEntry("", &message.Result{}))
 				synctest.Wait()
 				if n := len(store.entries[key]); n != all {
 					t.Errorf("%d of %d entries are stored after a result", n, all)
@@ -168,7 +168,7 @@ func TestMirrorGoesOn(t *testing.T) {
 		l.setStoreKey(SessionKey{ProjectKey: "elsewhere", SessionID: "s"})
 		m := newMirror(&keepSink{}, l, "/r")
 		m.deliver(frame("/r", 1, 1))
-		m.deliver(entry{msg: &message.TranscriptMirror{FilePath: "/r/p/new.jsonl", Entries: []message.JSON{`{}`, `{}`}}})
+		m.deliver(decodedEntry("", &message.TranscriptMirror{FilePath: "/r/p/new.jsonl", Entries: []message.JSON{`{}`, `{}`}}))
 		m.finish(nil)
 		if s, fresh := store.entries[SessionKey{ProjectKey: "elsewhere", SessionID: "s"}], store.entries[SessionKey{ProjectKey: "p", SessionID: "new"}]; len(s) != 1 || len(fresh) != 2 {
 			t.Errorf("the store has %v", store.entries)
@@ -186,7 +186,7 @@ func TestMirrorFenced(t *testing.T) {
 		store.Claim(t.Context(), SessionKey{}) // by another writer
 		begun := time.Now()
 		m.deliver(frame("/r", 2, 1))
-		m.deliver(entry{msg: &message.Result{}})
+		m.deliver(decodedEntry("", &message.Result{}))
 		synctest.Wait()
 		m.finish(nil)
 		if !slices.Equal(store.appends, []int{1}) || store.claims != 2 || time.Since(begun) != 0 {

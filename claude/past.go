@@ -51,7 +51,7 @@ func (p *pastIDs) add(id string) {
 
 // has reports whether a message belongs to a turn that is over.
 func (p *pastIDs) has(e entry) bool {
-	switch m := e.msg.(type) {
+	switch m := e.msg().(type) {
 	case *message.TaskStarted:
 		return p.started(m)
 	case *message.TaskProgress:

@@ -114,7 +114,7 @@ type query struct {
 }
 
 func (q *query) deliver(e entry) (warning string) {
-	if m, ok := e.msg.(*message.SessionStateChanged); ok && m.SDKHostOnly {
+	if m, ok := e.msg().(*message.SessionStateChanged); ok && m.SDKHostOnly {
 		return ""
 	}
 	q.box.put(e)
@@ -123,7 +123,7 @@ func (q *query) deliver(e entry) (warning string) {
 
 func (q *query) finish(err error) { q.box.end(err) }
 
-func (q *query) buffered() int64 { return q.box.bytes.Load() }
+func (q *query) buffered() int64 { return q.box.size() }
 
 func (q *query) run(produce func(ctx context.Context, send func(message.UserInput) error) error) {
 	l, err := newLaunch(q.opts)

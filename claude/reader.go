@@ -71,18 +71,16 @@ func (r *reader) line(l ndjson.Line) error {
 // dispatch passes a line of the CLI to the control protocol or to the consumer.
 func (r *reader) dispatch(l ndjson.Line, e entry) error {
 	if l.TooLong {
-		e.msg = message.NewBadLine(l.Text, l.Size, &message.DecodeError{Line: l.Text, Err: errTooLong})
+		return r.decoded(badLine(l, errTooLong), e)
 	}
 	typ := jsonwire.NewDecoder(l.Text).Peek("type")
 	switch {
-	case e.msg != nil:
 	case controlType(typ):
 		r.tap(e, controlLine)
-		err := r.s.mux.Deliver(typ, l.Text)
-		if err == nil {
-			return nil
+		if err := r.s.mux.Deliver(typ, l.Text); err != nil {
+			return r.decoded(badLine(l, err), e)
 		}
-		e.msg = message.NewBadLine(l.Text, l.Size, &message.DecodeError{Line: l.Text, Err: err})
+		return nil
 	case hotType(typ) && !r.s.launch.StrictLines:
 		// The consumer decodes it.
 		r.outcome.active(typ)
@@ -90,16 +88,24 @@ func (r *reader) dispatch(l ndjson.Line, e entry) error {
 		r.s.trace.line(e)
 		r.pass(e)
 		return nil
-	default:
-		e.msg = decode.Line(l.Text)
 	}
-	if bad, ok := e.msg.(*message.BadLine); ok && r.s.launch.StrictLines {
+	return r.decoded(decode.Line(l.Text), e)
+}
+
+func badLine(l ndjson.Line, err error) *message.BadLine {
+	return message.NewBadLine(l.Text, l.Size, &message.DecodeError{Line: l.Text, Err: err})
+}
+
+// decoded passes a decoded line to the session and to the consumer.
+func (r *reader) decoded(m message.Message, e entry) error {
+	if bad, ok := m.(*message.BadLine); ok && r.s.launch.StrictLines {
 		return bad.Err
 	}
-	r.noteJunk(e.msg, l.Text)
-	r.s.activity.message(e.msg, l.Text)
+	e.decoded = &m
+	r.noteJunk(m, e.text)
+	r.s.activity.message(m, e.text)
 	r.s.trace.line(e)
-	if !r.consume(e.msg, l.Text) {
+	if !r.consume(m, e.text) {
 		r.pass(e)
 	}
 	// After the delivery, because that ends turns.
@@ -173,13 +179,13 @@ func (r *reader) consume(m message.Message, text string) bool {
 		return true
 	case *message.TranscriptMirror:
 		if r.s.launch.SessionStore != nil {
-			r.s.sink.deliver(entry{text: text, msg: m}) // to the mirror, which consumes it
+			r.s.sink.deliver(decodedEntry(text, m)) // to the mirror, which consumes it
 		}
 		return true
 	case *message.SessionStateChanged:
 		r.note(m)
 		if m.SDKHostOnly {
-			r.s.sink.deliver(entry{text: text, msg: m}) // the mirror does not pass it on
+			r.s.sink.deliver(decodedEntry(text, m)) // the mirror does not pass it on
 		}
 		return m.SDKHostOnly
 	}

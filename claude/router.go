@@ -56,11 +56,11 @@ func (r *router) update(f func(st *routerState)) {
 func (r *router) deliver(e entry) (warning string) {
 	left := false
 	r.update(func(st *routerState) {
-		if m, ok := e.msg.(*message.SessionStateChanged); !ok || !m.SDKHostOnly {
+		if m, ok := e.msg().(*message.SessionStateChanged); !ok || !m.SDKHostOnly {
 			warning = st.distribute(e)
 		}
 		before := len(st.current) + len(st.waiting)
-		st.after(e.msg)
+		st.after(e.msg())
 		left = len(st.current)+len(st.waiting) < before
 	})
 	if left {
@@ -108,7 +108,7 @@ func (st *routerState) keep(e entry) (warning string) {
 
 // turnsOf returns the turns that a message belongs to; it also begins turns.
 func (st *routerState) turnsOf(e entry) []*Turn {
-	switch m := e.msg.(type) {
+	switch m := e.msg().(type) {
 	case *message.CommandLifecycle:
 		st.named = true
 		if t := st.find(m.CommandUUID); t != nil {
@@ -136,7 +136,7 @@ func (st *routerState) turnsOf(e entry) []*Turn {
 	if st.past.has(e) {
 		return nil
 	}
-	if len(st.current) == 0 && !st.named && opensTurn(e.msg) && len(st.waiting) > 0 {
+	if len(st.current) == 0 && !st.named && opensTurn(e.msg()) && len(st.waiting) > 0 {
 		st.begin(st.waiting[0]) // a CLI that never names prompts answers in order
 	}
 	return slices.Clone(st.current)
@@ -304,9 +304,9 @@ func held(boxes []*lineQueue) int64 {
 	for _, b := range boxes {
 		if b.ranged.Load() {
 			somebody = true
-			ranged = max(ranged, b.bytes.Load())
+			ranged = max(ranged, b.size())
 		} else {
-			idle = max(idle, b.bytes.Load())
+			idle = max(idle, b.size())
 		}
 	}
 	if somebody {

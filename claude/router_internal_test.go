@@ -24,7 +24,7 @@ func routed(t *testing.T, ids ...string) (*router, map[string]*Turn) {
 // route delivers lines like the reader.
 func route(r *router, lines ...string) {
 	for _, line := range lines {
-		r.deliver(entry{text: line, msg: message.DecodeLine(line)})
+		r.deliver(decodedEntry(line, message.DecodeLine(line)))
 	}
 }
 
