@@ -201,4 +201,11 @@ func (r *Reader) release() {
 	}
 }
 
-func blank(l Line) bool { return !l.TooLong && strings.TrimLeft(l.Text, " \t\r") == "" }
+func blank(l Line) bool {
+	for i := range len(l.Text) {
+		if c := l.Text[i]; c != ' ' && c != '\t' && c != '\r' {
+			return false
+		}
+	}
+	return !l.TooLong
+}
