@@ -61,7 +61,8 @@ func (c *child) reap() error {
 	if zombie {
 		_ = c.signalGroup(syscall.SIGKILL)
 		_ = awaitEnd(c.tree.dying)
-		_, _ = endFound(c.found) // a process of another user cannot be ended, which is not an error
+		// The child itself has ended. A process of another user cannot be ended, which is not an error.
+		_, _ = endFound(c.found, map[int]bool{os.Getpid(): true, c.tree.group: true})
 	}
 	err := c.cmd.Wait()
 	c.reaped = true

@@ -45,7 +45,8 @@ func endOwned(owner string, children []Child) ([]Child, error) {
 			members[pid] = true
 		}
 	}
-	ended, err := endFound(func(p supervise.Process) bool { return members[p.PID] || isOneOf(p, children) || hasMark(p.PID, mark) })
+	match := func(p supervise.Process) bool { return members[p.PID] || isOneOf(p, children) || hasMark(p.PID, mark) }
+	ended, err := endFound(match, map[int]bool{os.Getpid(): true})
 	for _, g := range groups {
 		g.end() // processes that have started in it since
 	}
@@ -74,10 +75,10 @@ func ownedGroups(owner string, children []Child) (groups []*cgroup) {
 	return groups
 }
 
-// endFound kills the processes that match selects and their descendants, and waits for their end. It first stops all of
-// them, in several passes, so that they cannot start new ones.
-func endFound(match func(supervise.Process) bool) (ended []Child, err error) {
-	for _, f := range supervise.Freeze(match, map[int]bool{os.Getpid(): true}) {
+// endFound kills the processes that match selects and their descendants, except for those in spared, and waits for their
+// end. It first stops all of them, in several passes, so that they cannot start new ones.
+func endFound(match func(supervise.Process) bool, spared map[int]bool) (ended []Child, err error) {
+	for _, f := range supervise.Freeze(match, spared) {
 		ended = append(ended, Child{PID: f.PID, Started: f.Started, Boot: bootID(), Path: programOf(f.PID)})
 		f.End()
 	}

@@ -168,7 +168,7 @@ func (c *child) waitUnder() (spawn.ExitStatus, error) {
 	if p, ok := supervise.Read(c.tree.group); ok && p.Started != c.tree.start {
 		match = c.isMarked // another process has the id, and so the group
 	}
-	if _, err := endFound(match); err != nil {
+	if _, err := endFound(match, map[int]bool{os.Getpid(): true}); err != nil {
 		return spawn.ExitStatus{Code: -1}, fmt.Errorf("the supervisor was killed: %w", err)
 	}
 	return spawn.ExitStatus{Code: -1, Signal: "SIGKILL"}, nil

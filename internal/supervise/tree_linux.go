@@ -121,12 +121,13 @@ func Table() []Process {
 	defer dir.Close()
 	names, _ := dir.Readdirnames(-1)
 	var table []Process
+	var buf [statSize]byte
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
 		if err != nil {
 			continue
 		}
-		if p, ok := Read(pid); ok {
+		if p, ok := read(pid, buf[:]); ok {
 			table = append(table, p)
 		}
 	}
@@ -135,11 +136,30 @@ func Table() []Process {
 
 // Read returns a process by its id.
 func Read(pid int) (Process, bool) {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	var buf [statSize]byte
+	return read(pid, buf[:])
+}
+
+// statSize is more than the size of /proc/PID/stat: 52 numbers and a name of at most 64 bytes.
+const statSize = 2 << 10
+
+// read reads without os.ReadFile, which registers each file with the poller: a table needs hundreds of files.
+func read(pid int, buf []byte) (Process, bool) {
+	fd, err := syscall.Open("/proc/"+strconv.Itoa(pid)+"/stat", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return Process{}, false
 	}
-	return parseStat(pid, stat)
+	defer syscall.Close(fd)
+	for {
+		n, err := syscall.Read(fd, buf)
+		if err == syscall.EINTR {
+			continue
+		}
+		if n <= 0 || err != nil {
+			return Process{}, false // it has ended since
+		}
+		return parseStat(pid, buf[:n])
+	}
 }
 
 // parseStat reads "pid (name) state ppid pgrp ...". The name may contain any characters, including ") ". It
