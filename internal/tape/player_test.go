@@ -187,6 +187,8 @@ func TestPlayerSameInput(t *testing.T) {
 	for i, text := range []string{"one", "two", "three"} {
 		moments = append(moments, tape.Moment{Event: tape.Event{Dir: "in", Ev: "line"}, Line: line(fmt.Sprint(i), text)})
 	}
+	// Its end is a signal: without one the process ends soon after the last line that it could read.
+	moments = append(moments, tape.Moment{Event: tape.Event{Ev: "signal"}})
 	recorded := tape.NewProcess(moments)
 	player := tape.NewPlayer(recorded, tape.Hints{})
 	var got []string
