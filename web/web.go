@@ -22,9 +22,9 @@ var dist embed.FS
 // directory of the page, because the server does not widen it.
 const Worker = "sw.js"
 
-// Handler serves the page. Files are compressed once, when the first is asked for, and
-// served so to clients that take gzip. Files with a hash in their name are kept by browsers
-// for good, all others are asked for again. It is safe for concurrent use.
+// Handler serves the page. Files are compressed once, on the first request, for clients that accept
+// gzip. Browsers cache files with a hash in their name forever, and revalidate all others. It is
+// safe for concurrent use.
 func Handler() http.Handler { return handler{} }
 
 // file is a file of the page, ready to be sent.

@@ -199,7 +199,7 @@ func TestTerminals_bound(t *testing.T) {
 	}
 }
 
-// The usage of a turn is taken from its answer, otherwise from the answer's extension, otherwise from the sum of its
+// The usage of a turn comes from its answer, otherwise from the answer's extension, otherwise from the sum of its
 // chunks, in every spelling.
 func TestTokens(t *testing.T) {
 	usage := func(in, out, read, write int) event.JSON {
@@ -230,7 +230,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// The login methods are taken from the error, otherwise from the agent. Each has its own command, otherwise that of the
+// The login methods come from the error, otherwise from the agent. Each has its own command, otherwise that of the
 // provider.
 func TestLoginMethods(t *testing.T) {
 	const (

@@ -236,8 +236,8 @@ func blocksText(blocks []json.RawMessage) string {
 	return strings.Join(texts, "\n")
 }
 
-// printed returns the terminal output that an agent sends in extension members, which are meant for
-// editors with terminals.
+// printed returns the terminal output that an agent sends in extension members, for editors with
+// terminals.
 func printed(meta map[string]json.RawMessage) (text string) {
 	for _, name := range []string{"terminal_output", "terminal_output_delta"} {
 		data, _ := event.JSON(meta[name]).Member("data")

@@ -148,8 +148,7 @@ func TestOver_names(t *testing.T) {
 	}
 }
 
-// TestClean checks that compact returns a compact text unchanged, and that no other text is taken for
-// compact.
+// TestClean checks that clean and compact return the same text for every input.
 func TestClean(t *testing.T) {
 	for _, text := range []JSON{
 		`"x"`, `"a b"`, `"\" "`, `"\\"`, ` "x"`, `"x" `, `"x" ,`, `["a" ,1]`, `["a","b c"]`, `{"a":{"b":[1,true,null]}}`, `{"a" :1}`, "{\"a\":1\n}",

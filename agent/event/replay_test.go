@@ -130,7 +130,7 @@ func TestConversation_events(t *testing.T) {
 	}
 }
 
-// TestNewJSON checks which texts are taken as JSON and which become strings.
+// TestNewJSON checks which texts count as JSON and which become strings.
 func TestNewJSON(t *testing.T) {
 	deep := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 	for text, want := range map[string]event.JSON{

@@ -91,8 +91,8 @@ func (c *Content) UnmarshalJSON(text []byte) error {
 
 var errNoContent = errors.New("message: content is neither a string nor an array of blocks")
 
-// TextOf returns the texts of all text blocks, joined without a separator. Blocks of other
-// types are left out.
+// TextOf returns the texts of all text blocks, joined without a separator. Blocks of other types
+// are omitted.
 func TextOf(blocks []ContentBlock) string {
 	var only string
 	var all []byte

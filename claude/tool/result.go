@@ -183,6 +183,5 @@ func isBlockList(list message.JSON) bool {
 	return true
 }
 
-// Text returns the texts of all text blocks, joined without a separator. Other blocks are left
-// out.
+// Text returns the texts of all text blocks, joined without a separator. Other blocks are omitted.
 func (r *ContentResult) Text() string { return message.TextOf(r.Blocks) }

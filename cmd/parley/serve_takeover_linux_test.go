@@ -205,7 +205,7 @@ func (w *clusterWorld) taken(s *clusterServer, ids []string, struck time.Time) {
 	}
 }
 
-// faults are faults of the owner of sessions.
+// clusterFaults are the faults that a test can cause at the server that owns sessions.
 var clusterFaults = map[string]func(w *clusterWorld, s *clusterServer){
 	"killed": func(w *clusterWorld, s *clusterServer) {
 		w.setUp(s, false)

@@ -203,8 +203,8 @@ func tourTable() string {
 	return b.String()
 }
 
-// path returns the path of a file in the agent's directory, the only one that its tools use. In the
-// user's directory it is that of a file that did not exist before the session.
+// path returns the path of a file that the tools use. In the agent's own directory it has the given
+// name; in a user's directory it has a name that did not exist before the session.
 func (t *turn) path(name string) string {
 	if !t.project() {
 		return filepath.Join(t.a.own, name)

@@ -320,8 +320,8 @@ func (p *Player) write(c cue) {
 	})
 }
 
-// rewritten returns a line with the configuration directory that the SDK made for the CLI in
-// place of the recorded one. The caller holds p.mu.
+// rewritten replaces the recorded configuration directory in a line by that of this run. The caller
+// holds p.mu.
 func (p *Player) rewritten(text string) string {
 	recorded := p.proc.Env.Added["CLAUDE_CONFIG_DIR"]
 	if recorded == "" {

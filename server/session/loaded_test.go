@@ -257,8 +257,8 @@ type holedStore struct {
 
 func (s *holedStore) Log(string) Log { return s.log }
 
-// An unreadable event is an error in an undamaged log and before a loss, and is skipped after a loss. All other events are folded, and the
-// numbers continue after the last.
+// TestReadAround: an unreadable event after a loss is skipped. In an undamaged log, or before the loss, it is an error. All other events
+// are folded.
 func TestReadAround(t *testing.T) {
 	for name, tt := range map[string]struct {
 		lost   []eventlog.Damage

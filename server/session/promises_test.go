@@ -195,7 +195,7 @@ func TestJoined(t *testing.T) {
 	}
 }
 
-// TestCheckContent checks which prompts are taken, and that the reason of a refusal is named.
+// TestCheckContent checks which prompts are accepted, and that the reason of a refusal is named.
 func TestCheckContent(t *testing.T) {
 	for content, want := range map[event.JSON]string{
 		`"text"`: "", `[{"type":"text","text":"x"}]`: "", `[{"type":"image"},{"type":"new"}]`: "", `""`: "empty", `[]`: "empty", ``: "neither", `{}`: "neither", `7`: "neither", `"open`: "neither", `[7]`: "block 0", `[{"type":"text"},{}]`: "block 1", `[{"type":""}]`: "block 0", `["x"]`: "block 0",

@@ -12,8 +12,8 @@ import (
 // Queues are the calls about waiting inputs.
 type Queues struct{ *Sessions }
 
-// Query accepts an input. It is in the log before the response. Behind held inputs it is held as
-// well, unless its priority is now.
+// Query accepts an input. It is in the log before the response. After held inputs it is also held,
+// unless its priority is now.
 func (s *Sessions) Query(ctx context.Context, id, key string, content event.JSON, priority, by string) (api.Accepted, error) {
 	return s.query(ctx, id, key, content, priority, by, priority == priorityNow)
 }

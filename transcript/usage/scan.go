@@ -79,7 +79,7 @@ func (l *Ledger) Update(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Longest files first, so that no worker is left with one at the end.
+	// Longest files first, so that no worker begins one at the end.
 	slices.SortFunc(grown, func(a, b *file) int { return cmp.Compare(b.size-b.offset, a.size-a.offset) })
 	total := int64(0)
 	for _, f := range grown {

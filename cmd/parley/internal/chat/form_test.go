@@ -17,8 +17,8 @@ const formSchema = `{"type":"object","required":["name","size"],"properties":{
 	"mail":{"type":"string","format":"email"},
 	"many":{"type":"array","minItems":1,"maxItems":2,"items":{"anyOf":[{"const":"a","title":"A"},{"const":"b"},{"const":"c"}]}}}}`
 
-// A form is filled in field by field, in the order of its schema. An invalid line is asked for
-// again.
+// A form is filled in field by field, in the order of its schema. After an invalid line the form
+// asks again.
 func TestForm(t *testing.T) {
 	for _, tt := range []struct {
 		name, lines string // "?" after a line that is not understood

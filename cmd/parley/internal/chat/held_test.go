@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// If a question is withdrawn after a program's line was read as its answer, the line is a prompt: it waits for the end of
-// the running turn, because the agent could merge it into that turn.
+// TestHeld: lines that a program sends during a turn or a command are held until it has ended, because the agent could
+// merge them into the turn. That includes a line that was meant for a withdrawn question.
 func TestHeld(t *testing.T) {
 	for name, c := range map[string]*loop{
 		"a turn runs":    {o: &Options{}, prompts: prompts{list: []*prompt{{text: "first"}}}},

@@ -11,7 +11,7 @@ import (
 // Line returns the line to write to an agent, or an error if the server may not send it.
 func (p *Policy) Line(agent string, line []byte) ([]byte, error) {
 	if agent != agents.Claude {
-		return nil, fmt.Errorf("agent %q takes no lines of a server", agent)
+		return nil, fmt.Errorf("agent %q does not accept lines from a server", agent)
 	}
 	m, err := decode(line)
 	if err != nil {
