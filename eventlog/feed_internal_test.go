@@ -131,7 +131,8 @@ func (m memoryMsg) Metadata() (*jetstream.MsgMetadata, error) {
 	return &jetstream.MsgMetadata{Sequence: jetstream.SequencePair{Consumer: m.consumer, Stream: m.m.Sequence}, NumPending: m.pending}, nil
 }
 
-// put appends the parts of a record to a stream, at a distance from the previous message.
+// put appends the parts of a record to a stream, with a gap of sequences after the previous
+// message.
 func (s *memoryStream) put(distance uint64, msgs ...[]byte) {
 	for _, data := range msgs {
 		seq := distance

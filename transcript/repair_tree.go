@@ -47,8 +47,8 @@ func gluedLine(text string) string {
 	return ""
 }
 
-// renameAll gives entries new uuids, line by line. Later entries that refer to the old uuid mean
-// the latest entry before them and are updated.
+// renameAll gives the entries new uuids, in the order of the lines. A later reference to an old
+// uuid refers to the latest entry with it, and is updated.
 func (p *surgeon) renameAll(_ *examination, patients []patient) {
 	sick := make(map[*operated]*Finding, len(patients))
 	for _, one := range patients {

@@ -78,8 +78,8 @@ func lastText(c message.Content) string {
 	return ""
 }
 
-// localCommands returns the indexes of records of slash commands and their output: they follow a
-// caveat, the record first.
+// localCommands returns the indexes of the entries of slash commands and of their output, which
+// follow the CLI's caveat about them.
 func (t *thread) localCommands() map[int]bool {
 	found := map[int]bool{}
 	warned, recorded := false, false // a caveat was seen; a record followed it

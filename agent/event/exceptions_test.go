@@ -11,8 +11,9 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// TestExceptions compares the events that are not one message with their members with a golden
-// file: the messages of each event, and the events that these messages decode to.
+// TestExceptions covers the events that are not encoded as exactly one message with the event's
+// members. It compares the messages of each event, and the events decoded from them, with a golden
+// file.
 func TestExceptions(t *testing.T) {
 	h := event.Header{Provider: "claude", SessionID: "s", MessageID: "m", ParentToolUseID: "p", UUID: "u"}
 	one := int64(1)

@@ -148,7 +148,8 @@ func convertTool(s *stored, head item.ItemHead) item.Item {
 	return nil
 }
 
-// convertChanges converts the map of a file to the list of the wire, by path.
+// convertChanges converts the changes of a patch from a map by path, as in the file, to a list, as
+// on the wire.
 func convertChanges(changes map[string]item.JSON) (list []item.Change) {
 	for _, path := range slices.Sorted(maps.Keys(changes)) {
 		var c struct {

@@ -61,7 +61,8 @@ func startForeign(t *testing.T, f *foreign) *Supervisor {
 	return s
 }
 
-// TestForeignLadder: the steps happen in order, after the default graces; held streams end.
+// TestForeignLadder: Stop takes its steps in order, each after its default grace, and ends streams
+// that other processes hold.
 func TestForeignLadder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()

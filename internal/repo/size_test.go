@@ -43,7 +43,7 @@ func TestClaudeTypes(t *testing.T) {
 	}
 }
 
-// A program that lists sessions, not stripped.
+// lister is the source of a program that lists sessions.
 const lister = `package main
 
 import (

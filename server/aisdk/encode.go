@@ -112,7 +112,7 @@ func tool(p parts.Part, o object) object {
 	return o
 }
 
-// tagged adds the subagent of a part.
+// tagged adds to a chunk the id of the subagent that its part belongs to.
 func tagged(p parts.Part, o object) object {
 	if p.Parent != "" {
 		o["providerMetadata"] = object{"parley": object{"subagent": p.Parent}}

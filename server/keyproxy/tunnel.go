@@ -94,7 +94,8 @@ func (p *Proxy) admitTunnel(r *http.Request) (g *grant, to destination, status i
 	return g, to, status, why
 }
 
-// destination returns a host, with no patterns if tunnels may not reach it.
+// destination returns the destination of a tunnel. Its list of patterns is empty if tunnels may not
+// reach the host.
 func (p *Proxy) destination(host, port string) (to destination) {
 	name, err := hostName(host)
 	if err != nil {

@@ -635,7 +635,7 @@ func TestHost_kept(t *testing.T) {
 	c.await("the idle agent is ended", func() bool { return p.got("Close") && len(c.left()) == 0 })
 }
 
-// Only lines that are in the log, and before any line that is not, are released.
+// TestHost_keptUnstored: the host releases a line only if the log has it and every line before it.
 func TestHost_keptUnstored(t *testing.T) {
 	c := newHostStage(t)
 	c.begin()

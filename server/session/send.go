@@ -105,8 +105,8 @@ func (a *actor) give(in input, out agent.Input, looked <-chan struct{}) {
 	})
 }
 
-// sendFailed records that an input did not reach the agent. It then waits for a person; if the
-// agent has ended, its end sorts the input.
+// sendFailed records that an input did not reach the agent. The input then waits for a person,
+// unless the agent has ended: then the handling of that end decides.
 func (a *actor) sendFailed(id string, err error) {
 	a.logger.Warn("an input was not sent", "input", id, "err", err)
 	in, ok := a.core.input(id)

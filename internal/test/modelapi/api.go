@@ -211,7 +211,7 @@ func (g *gemini) call(w io.Writer, tool string, args map[string]any) {
 
 func (g *gemini) end(w io.Writer, _ bool) { send(w, "", g.answer(object{"text": ""}, "STOP")) }
 
-// whole answers which model is to be used, and who speaks next.
+// whole answers the requests that are not streamed: which model to use, and who speaks next.
 func (g *gemini) whole(string) any {
 	return g.answer(object{"text": `{"reasoning":"x","next_speaker":"user","model_choice":"flash","complexity_reasoning":"x","complexity_score":10}`}, "STOP")
 }

@@ -18,7 +18,7 @@ type suite struct {
 	args func(tests []string, limit time.Duration) []string
 }
 
-// test is one test, with the changes of the sample that it reaches.
+// test is one test, with the sampled mutants whose code it reaches.
 type test struct {
 	suite *suite
 	name  string

@@ -73,7 +73,8 @@ func (o *Options) printer() *printer {
 	return p
 }
 
-// refusal returns the events of an agent that gave a result instead of starting, and its line.
+// refusal returns the events for an agent that reported a failed result instead of starting, and
+// the line of that result.
 func refusal(err error) (events []event.Event, line []byte) {
 	failed, ok := errors.AsType[*message.ResultError](err)
 	if !ok {
