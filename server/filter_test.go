@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -87,6 +88,8 @@ func TestFilter_identify(t *testing.T) {
 		{"a cookie and an old one", get, nil, []string{"old", cookies[0]}, true},
 		{"a cookie twice", get, nil, []string{cookies[0], cookies[0]}, true},
 		{"two cookies", get, nil, cookies[:], false},
+		{"a cookie after the most others", get, nil, append(slices.Repeat([]string{"old"}, maxCookies-1), cookies[0]), true},
+		{"a cookie after more", get, nil, append(slices.Repeat([]string{"old"}, maxCookies), cookies[0]), false},
 	} {
 		r := &http.Request{Method: tt.method, Header: http.Header{}}
 		for i := 0; i < len(tt.headers); i += 2 {

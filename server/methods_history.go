@@ -76,6 +76,11 @@ func paged[T any](ctx context.Context, s *Server, c *caller, machine, provider, 
 	if err != nil {
 		return nil, "", err
 	}
+	return pageOf(all, cursor, ask)
+}
+
+// pageOf requests a page from histories; see paged.
+func pageOf[H, T any](all []H, cursor string, ask func(H, string) ([]T, string, error)) ([]T, string, error) {
 	i, rest := 0, ""
 	if cursor != "" {
 		number, own, ok := strings.Cut(cursor, ":")

@@ -187,9 +187,11 @@ func TestPairing_addresses(t *testing.T) {
 // of tokens, and a machine can join with it. A client without an Origin header, such as the command, may exchange the
 // code.
 func TestPairing_machine(t *testing.T) {
-	h := newHarness(t)
+	clock := newFakeClock()
+	h := newHarness(t, func(o *Options) { o.now = clock.Now })
 	var made api.PairingCreateResult
 	h.call("pairing.create", api.PairingCreateParams{Role: "host", Name: "workstation"}, &made)
+	clock.advance(machinePairingAge - time.Second) // longer than that for a device
 	exchange := func() (int, string) {
 		status, header, body := h.do(h.request(func(r *http.Request) {
 			r.URL.Path = "/v1/pair"

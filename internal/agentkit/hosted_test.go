@@ -38,3 +38,17 @@ func TestHosted(t *testing.T) {
 		}
 	}
 }
+
+// TestHosted_past checks which lines an earlier process has handled, and the size of all lines.
+func TestHosted_past(t *testing.T) {
+	h := agentkit.NewHosted(agent.Adoption{Last: 2})
+	for line, want := range map[uint64]bool{1: true, 2: true, 3: false} {
+		if got := h.Past(line); got != want {
+			t.Errorf("an earlier process has handled line %d: %v, want %v", line, got, want)
+		}
+		h.Took(line, 5)
+	}
+	if got := h.Kept(); got != 15 {
+		t.Errorf("the lines have %d bytes, want 15", got)
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -215,10 +217,11 @@ func TestAddLine(t *testing.T) {
 	if want := "1: one two|0: ask cancelled|2: three|0: alone|3:"; strings.Join(got, "|") != want {
 		t.Errorf("the batches are %q, want %q", strings.Join(got, "|"), want)
 	}
-	for _, err := range s.Batches(t.Context()) {
-		if !errors.Is(err, agent.ErrInvalid) {
-			t.Errorf("a second range over the batches yields %v, want %v", err, agent.ErrInvalid)
-		}
+	var again error
+	for _, again = range s.Batches(t.Context()) {
+	}
+	if !errors.Is(again, agent.ErrInvalid) {
+		t.Errorf("a second range over the batches yields %v, want %v", again, agent.ErrInvalid)
 	}
 }
 
@@ -244,6 +247,51 @@ func TestBatches_context(t *testing.T) {
 		t.Error("the consumer still waits after the end of its context")
 	}
 	s.End(nil, nil)
+}
+
+// TestBatches_waits checks that a consumer that has read everything gets later events.
+func TestBatches_waits(t *testing.T) {
+	s := agentkit.New(agentkit.Options{})
+	first := make(chan struct{})
+	go func() {
+		s.Update(func() []event.Event { return notice("one") })
+		<-first
+		s.Update(func() []event.Event { return notice("two") })
+		s.End(nil, nil)
+	}()
+	n := 0
+	bound, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for b, err := range s.Batches(bound) {
+		if err != nil {
+			t.Fatalf("after %d events: %v", n, err)
+		}
+		if n += len(b.Events); n == 1 {
+			close(first)
+		}
+	}
+	if n != 2 {
+		t.Errorf("the consumer got %d events, want 2", n)
+	}
+}
+
+// TestAwait_end checks that a wait ends with the session, without its condition.
+func TestAwait_end(t *testing.T) {
+	for name, end := range map[string]func(s *agentkit.Session){"stopped": func(s *agentkit.Session) { s.Stop(nil) }, "ended": func(s *agentkit.Session) { s.End(nil, nil) }} {
+		s := agentkit.New(agentkit.Options{})
+		returned := make(chan struct{})
+		go func() {
+			s.Await(t.Context(), time.Minute, func() bool { return false })
+			close(returned)
+		}()
+		end(s)
+		select {
+		case <-returned:
+		case <-time.After(10 * time.Second):
+			t.Errorf("the wait goes on after the session has %s", name)
+		}
+		s.End(nil, nil)
+	}
 }
 
 // TestAskAgain checks that an unresolved request of an earlier process is asked again once, and not after the end.
@@ -375,6 +423,14 @@ func TestRegistry(t *testing.T) {
 	first := r.Current()
 	if _, err := r.Sweep(t.TempDir()); err != nil || first == nil || r.Current() != first {
 		t.Errorf("a second directory: %v, the registry is %p, want still %p", err, r.Current(), first)
+	}
+	var damaged agentkit.Registry
+	file := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := damaged.Sweep(file); err == nil || damaged.Current() != nil {
+		t.Errorf("a file in place of the directory: %v, the registry is %v, want an error and none", err, damaged.Current())
 	}
 	if err := r.Close(); err != nil || r.Current() != nil {
 		t.Errorf("closing it: %v, the registry is %v, want none", err, r.Current())

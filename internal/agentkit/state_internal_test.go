@@ -181,3 +181,21 @@ func TestState_expired(t *testing.T) {
 		t.Errorf("the request was released %d times and %d are open, want 1 and 0", released, len(st.open))
 	}
 }
+
+// TestState_askedAgain checks that a request with the id of an open one is the same request, and with the id of an answered one a new one.
+func TestState_askedAgain(t *testing.T) {
+	st := &state{limit: 1, open: map[string]*Prompt{}}
+	ask := func() *Prompt {
+		st.push([]event.Event{&event.PermissionRequest{RequestID: "r", Kind: event.PermissionTool}}, nil)
+		return st.open["r"]
+	}
+	first := ask()
+	if again := ask(); again != first {
+		t.Error("the open request was replaced by another one with its id")
+	}
+	first.settle(&agent.PermissionAnswer{})
+	second := ask()
+	if _, err := st.request("r", &agent.PermissionAnswer{}); second == first || err != nil {
+		t.Errorf("after the answer the request is the answered one: %v; it can be answered: %v, want a new one", second == first, err)
+	}
+}
