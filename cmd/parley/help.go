@@ -48,7 +48,7 @@ Environment:
   PARLEY_CLI       the CLI of Claude Code, like --cli
   PARLEY_CODEX     the CLI of Codex
   PARLEY_SIM_PACE  milliseconds between two pieces of the simulated agent's text
-  NO_COLOR         no colours, like --no-color`
+  NO_COLOR         disables colours, like --no-color`
 
 const runExample = `  parley run "Why does this test fail?"
   parley run --permission-mode acceptEdits "Fix the failing test"
@@ -105,7 +105,7 @@ Exit codes:
 Environment:
   PARLEY_CLI       the CLI of Claude Code, like --cli
   PARLEY_SIM_PACE  milliseconds between two pieces of the simulated agent's text
-  NO_COLOR         no colours, like --no-color`
+  NO_COLOR         disables colours, like --no-color`
 
 const chatExample = `  parley chat
   parley chat --continue

@@ -41,7 +41,7 @@ func newHost(code *int) *cobra.Command {
 		}
 		return l.Write(out, time.Now())
 	})
-	list.Flags().BoolVar(&asJSON, "json", false, "the list as JSON")
+	list.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
 	cmd.AddCommand(list,
 		hostCommand(code, "stop", "End the agents and the host", hostctl.Stop),
 		hostCommand(code, "logs", "Print the log of the host", func(_ context.Context, dataDir string, out io.Writer) error { return hostctl.Logs(dataDir, out) }),

@@ -37,7 +37,7 @@ func newMachines(code *int) *cobra.Command {
 		text, err := machinesTable(r.Machines)
 		return r, text, err
 	})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "the answer of machines.list as JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result of machines.list as JSON")
 	f.Register(cmd.Flags())
 	cmd.AddCommand(newMachinesRevoke(code))
 	return cmd
@@ -78,7 +78,7 @@ func newMachinesRevoke(code *int) *cobra.Command {
 		}
 		return nil, "", fmt.Errorf("no machine %q has joined", args[0])
 	})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "the machine as JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the machine as JSON")
 	f.Register(cmd.Flags())
 	return cmd
 }

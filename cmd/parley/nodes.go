@@ -39,7 +39,7 @@ func newNodes(code *int) *cobra.Command {
 		text, err := nodesTable(r.Nodes)
 		return r, text, err
 	})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "the answer of nodes.list as JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result of nodes.list as JSON")
 	f.Register(cmd.Flags())
 	cmd.AddCommand(newNodesDrain(code), newNodesForget(code))
 	return cmd
@@ -182,7 +182,7 @@ func awaitDrained(ctx context.Context, c *client.Client, out io.Writer, name str
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			return fmt.Errorf("%w: the drain goes on; parley nodes shows the rest", context.Cause(ctx))
+			return fmt.Errorf("%w: the drain continues; parley nodes shows the remaining sessions", context.Cause(ctx))
 		}
 	}
 }

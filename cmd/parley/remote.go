@@ -73,7 +73,7 @@ func newTokenCreate(code *int) *cobra.Command {
 		return nil
 	})
 	cmd.Flags().StringVar(&p.Role, "role", "viewer", "viewer, operator or admin")
-	cmd.Flags().StringVar(&p.Name, "name", "", "who it is for; others see the name")
+	cmd.Flags().StringVar(&p.Name, "name", "", "name that others see, such as the person or program it is for")
 	cmd.Flags().StringVar(&p.Tenant, "tenant", "", "tenant of the token: it sees only sessions of this tenant, and budgets count it there")
 	cmd.Flags().StringVar(&p.AgentOf, "agent-of", "", "session of the agent that gets the token; sessions that it starts are charged to this session")
 	cmd.Flags().BoolVar(&p.Answers, "answers", false, "with --agent-of: the agent may answer requests")

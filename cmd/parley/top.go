@@ -44,7 +44,7 @@ func newTop(code *int) *cobra.Command {
 	cmd.Flags().BoolVar(&o.Once, "once", false, "print one table and end")
 	cmd.Flags().BoolVar(&o.JSON, "json", false, "print one JSON object and end")
 	cmd.Flags().DurationVar(&o.Interval, "interval", 2*time.Second, "interval between requests to the server")
-	cmd.Flags().BoolVar(&o.NoColor, "no-color", false, "no colours")
+	cmd.Flags().BoolVar(&o.NoColor, "no-color", false, "disable colours")
 	f.Register(cmd.Flags())
 	return cmd
 }

@@ -81,11 +81,11 @@ func newDiff(code *int) *cobra.Command {
 		return d, diff.Text(d, diffPen(noColor)), nil
 	})
 	cmd.Flags().StringVar(&p.Turn, "turn", "", "changes of one turn, by its id; last is the last turn with changes")
-	cmd.Flags().BoolVar(&head, "head", false, "changes that are not committed")
-	cmd.Flags().StringVar(&p.Path, "file", "", "one file alone")
-	cmd.Flags().BoolVar(&stat, "stat", false, "the files and how many lines, without the lines")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "the answer of workspace.diff as JSON")
-	cmd.Flags().BoolVar(&noColor, "no-color", false, "no colours")
+	cmd.Flags().BoolVar(&head, "head", false, "uncommitted changes")
+	cmd.Flags().StringVar(&p.Path, "file", "", "show only this file")
+	cmd.Flags().BoolVar(&stat, "stat", false, "list the files with their numbers of changed lines")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result of workspace.diff as JSON")
+	cmd.Flags().BoolVar(&noColor, "no-color", false, "disable colours")
 	f.Register(cmd.Flags())
 	return cmd
 }
@@ -117,7 +117,7 @@ func newWorkspaceList(code *int) *cobra.Command {
 		err := w.Flush()
 		return r, b.String(), err
 	})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "the answer of workspace.list as JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result of workspace.list as JSON")
 	f.Register(cmd.Flags())
 	return cmd
 }
@@ -143,7 +143,7 @@ func newWorkspaceCommit(code *int) *cobra.Command {
 	cmd.Flags().StringArrayVar(&p.Files, "file", nil, "file to commit; repeatable (default: all that the session has changed)")
 	cmd.Flags().BoolVar(&p.Trailer, "trailer", false, "name the session in the commit")
 	cmd.Flags().BoolVar(&p.Checkout, "checkout", false, "also in your own checkout, if the session has no worktree")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "the answer of workspace.commit as JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result of workspace.commit as JSON")
 	_ = cmd.MarkFlagRequired("message") // fails only if the flag does not exist
 	f.Register(cmd.Flags())
 	return cmd
@@ -171,9 +171,9 @@ func newWorkspaceRevert(code *int) *cobra.Command {
 	})
 	cmd.Flags().StringVar(&p.Hunk, "hunk", "", "id of the hunk, as parley diff shows it")
 	cmd.Flags().StringVar(&p.Turn, "turn", "", "changes of one turn, by its id")
-	cmd.Flags().BoolVar(&head, "head", false, "changes that are not committed")
+	cmd.Flags().BoolVar(&head, "head", false, "uncommitted changes")
 	cmd.Flags().BoolVar(&p.Checkout, "checkout", false, "with --head, also your own changes in your own checkout")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "the answer of workspace.revert as JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result of workspace.revert as JSON")
 	f.Register(cmd.Flags())
 	return cmd
 }

@@ -53,7 +53,7 @@ func New(code *int, server Server) *cobra.Command {
 	fs.DurationVar(&f.timeout, "timeout", 30*time.Second, "time limit for the start of the CLI")
 	f.server.Register(fs)
 	fs.BoolVar(&f.json, "json", false, "write JSON")
-	fs.BoolVar(&f.noColor, "no-color", false, "no colours")
+	fs.BoolVar(&f.noColor, "no-color", false, "disable colours")
 	return cmd
 }
 

@@ -16,7 +16,7 @@ import (
 type changeFlags struct{ live bool }
 
 func (f *changeFlags) register(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&f.live, "live", false, "also if a process has the session open")
+	cmd.Flags().BoolVar(&f.live, "live", false, "change the session even if a process has it open")
 }
 
 func (f *changeFlags) options() *transcript.ChangeOptions {
@@ -99,8 +99,8 @@ func newSessionsFork(code *int) *cobra.Command {
 		use: "fork ID [flags]", short: "Copy a session, or its beginning, into a new one", example: sessionsForkExample,
 		args: term.Arguments(1, 1), ids: 1,
 		flags: func(cmd *cobra.Command) {
-			cmd.Flags().StringVar(&opts.UpTo, "at", "", "end with the message of this `uuid` (parley sessions tree --json shows them)")
-			cmd.Flags().StringVar(&opts.Title, "title", "", "the new session's `title` (default the old one's followed by (fork))")
+			cmd.Flags().StringVar(&opts.UpTo, "at", "", "end with the message that has this `uuid` (parley sessions tree --json shows them)")
+			cmd.Flags().StringVar(&opts.Title, "title", "", "the new session's `title` (default: the old title followed by (fork))")
 		},
 		run: func(w *sessionWork, args []string) error {
 			s, err := w.kept(args[0])
@@ -122,9 +122,9 @@ func newSessionsRm(code *int) *cobra.Command {
 		use: "rm ID... [flags]", short: "Move sessions to the trash, from which they can be restored", long: sessionsRmLong, example: sessionsRmExample,
 		args: cobra.ArbitraryArgs, ids: -1,
 		flags: func(cmd *cobra.Command) {
-			cmd.Flags().BoolVar(&permanently, "permanently", false, "without a trash, as the official SDK does")
+			cmd.Flags().BoolVar(&permanently, "permanently", false, "delete permanently, as the official SDK does")
 			cmd.Flags().BoolVar(&undo, "undo", false, "restore deleted sessions")
-			cmd.Flags().BoolVar(&list, "trash", false, "list the deleted sessions")
+			cmd.Flags().BoolVar(&list, "trash", false, "list deleted sessions")
 			f.register(cmd)
 			cmd.MarkFlagsMutuallyExclusive("permanently", "undo", "trash")
 		},

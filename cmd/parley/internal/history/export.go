@@ -21,15 +21,15 @@ func newSessionsExport(code *int) *cobra.Command {
 		args: term.Arguments(1, 1), ids: 1, codex: true, said: true,
 		flags: func(cmd *cobra.Command) {
 			fs := cmd.Flags()
-			fs.StringVar(&format, "format", "", "markdown, html or json (default by the name of the file, else markdown)")
+			fs.StringVar(&format, "format", "", "markdown, html or json (default: by the extension of the file, else markdown)")
 			fs.StringVarP(&output, "output", "o", "-", "the `file` to write; - is standard output")
-			fs.BoolVar(&opts.Replace, "force", false, "replace the file if there is one")
+			fs.BoolVar(&opts.Replace, "force", false, "overwrite an existing file")
 			fs.BoolVar(&opts.Redact, "redact", false, "remove secrets and personal data")
 			fs.StringArrayVar(&opts.Secrets, "secret", nil, "with --redact: a further secret `text` (repeatable)")
-			fs.BoolVar(&opts.System, "system", false, "also the CLI's notes")
-			fs.BoolVar(&opts.NoThinking, "no-thinking", false, "without the model's thinking")
-			fs.BoolVar(&opts.NoTools, "no-tools", false, "without tools and their results")
-			fs.BoolVar(&opts.NoSubagents, "no-subagents", false, "without subagents")
+			fs.BoolVar(&opts.System, "system", false, "include the CLI's notes")
+			fs.BoolVar(&opts.NoThinking, "no-thinking", false, "omit the model's thinking")
+			fs.BoolVar(&opts.NoTools, "no-tools", false, "omit tools and their results")
+			fs.BoolVar(&opts.NoSubagents, "no-subagents", false, "omit subagents")
 			values := []string{string(export.Markdown), string(export.HTML), string(export.JSON)}
 			if err := cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 				panic(err) // the flag exists

@@ -18,7 +18,7 @@ Environment:
   CLAUDE_CONFIG_DIR  directory of the sessions
   CODEX_HOME         directory of the sessions of Codex
   PARLEY_ARCHIVE     directory of the archive
-  NO_COLOR           no colours, like --no-color`
+  NO_COLOR           disables colours, like --no-color`
 
 const sessionsExample = `  parley sessions list --dir .
   parley sessions search 'race condition' --since 30d

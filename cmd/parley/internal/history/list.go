@@ -23,11 +23,11 @@ type finderFlags struct {
 func (f *finderFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVarP(&f.dir, "dir", "C", "", "only sessions of this `directory` and of the other worktrees of its repository")
-	fs.BoolVar(&f.noWorktrees, "no-worktrees", false, "with --dir: without the other worktrees")
+	fs.BoolVar(&f.noWorktrees, "no-worktrees", false, "with --dir: omit the other worktrees")
 	fs.StringVar(&f.branch, "branch", "", "only sessions whose last branch was this `branch`")
 	fs.StringVar(&f.since, "since", "", "from this `date` on, such as 2026-01-31, or within this time, such as 7d or 12h")
 	fs.StringVar(&f.until, "until", "", "up to and including this `date`, or until this time ago")
-	fs.BoolVar(&f.noPrograms, "no-programs", false, "without sessions that programs started")
+	fs.BoolVar(&f.noPrograms, "no-programs", false, "omit sessions that programs started")
 	if err := cmd.MarkFlagDirname("dir"); err != nil {
 		panic(err) // the flag exists
 	}

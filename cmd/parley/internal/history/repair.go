@@ -148,7 +148,7 @@ func newSessionsRepair(code *int) *cobra.Command {
 		args: term.Arguments(1, 1), ids: 1,
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().BoolVarP(&opts.DryRun, "dry-run", "n", false, "show the changes without making them")
-			cmd.Flags().StringVar(&opts.Title, "title", "", "the new session's `title` (default the old one's followed by (repaired))")
+			cmd.Flags().StringVar(&opts.Title, "title", "", "the new session's `title` (default: the old title followed by (repaired))")
 			registerMaxLine(cmd, &opts.ExamineOptions)
 		},
 		run: func(w *sessionWork, args []string) error {

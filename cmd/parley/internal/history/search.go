@@ -22,10 +22,10 @@ func newSessionsSearch(code *int) *cobra.Command {
 		args: term.Arguments(1, 1), codex: true, said: true,
 		flags: func(cmd *cobra.Command) {
 			fs := cmd.Flags()
-			fs.StringSliceVar(&q.Roles, "role", nil, "only in these `words`: user, assistant, tool, system, title")
+			fs.StringSliceVar(&q.Roles, "role", nil, "only texts of these `roles`: user, assistant, tool, system, title")
 			fs.StringVar(&q.Tool, "tool", "", "only in uses and results of this `tool`")
 			fs.BoolVar(&q.CaseSensitive, "case", false, "distinguish upper and lower case")
-			fs.BoolVar(&q.MainOnly, "no-subagents", false, "without subagents")
+			fs.BoolVar(&q.MainOnly, "no-subagents", false, "omit subagents")
 			fs.IntVarP(&q.Limit, "limit", "n", 0, "stop after this number of matches; 0 is all")
 			f.register(cmd)
 		},

@@ -87,7 +87,7 @@ func (c sessionCommand) command(code *int) *cobra.Command {
 	if c.said {
 		fs.BoolVar(&f.raw, "raw", false, "keep control characters if the output is not a terminal")
 	}
-	fs.BoolVar(&f.noColor, "no-color", false, "no colours")
+	fs.BoolVar(&f.noColor, "no-color", false, "disable colours")
 	if err := cmd.MarkFlagDirname("config-dir"); err != nil {
 		panic(err) // the flag exists
 	}

@@ -29,9 +29,9 @@ type showFlags struct {
 
 func (f *showFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.BoolVar(&f.system, "system", false, "also the CLI's notes: compactions, slash commands, errors of the API")
-	fs.BoolVar(&f.thinking, "thinking", false, "also the model's thinking")
-	fs.BoolVar(&f.full, "full", false, "the whole output of tools")
+	fs.BoolVar(&f.system, "system", false, "include the CLI's notes: compactions, slash commands, errors of the API")
+	fs.BoolVar(&f.thinking, "thinking", false, "include the model's thinking")
+	fs.BoolVar(&f.full, "full", false, "show the whole output of tools")
 }
 
 func newSessionsShow(code *int) *cobra.Command {
@@ -40,7 +40,7 @@ func newSessionsShow(code *int) *cobra.Command {
 		use: "show ID [flags]", short: "Show the conversation of a session", long: sessionsShowLong, example: sessionsShowExample,
 		args: term.Arguments(1, 1), ids: 1, codex: true, said: true,
 		flags: func(cmd *cobra.Command) {
-			cmd.Flags().IntVarP(&f.last, "last", "n", 0, "only this number of messages from the end; only that part of the file is read")
+			cmd.Flags().IntVarP(&f.last, "last", "n", 0, "show only this number of messages from the end; only that part of the file is read")
 			f.register(cmd)
 		},
 		run: func(w *sessionWork, args []string) error {

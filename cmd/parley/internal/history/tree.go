@@ -15,7 +15,7 @@ func newSessionsTree(code *int) *cobra.Command {
 		use: "tree ID [flags]", short: "Show the whole conversation of a session, with branches and subagents", long: sessionsTreeLong, example: sessionsTreeExample,
 		args: term.Arguments(1, 1), ids: 1,
 		flags: func(cmd *cobra.Command) {
-			cmd.Flags().BoolVarP(&all, "all", "a", false, "also entries that are not for people: attachments, notes for the model")
+			cmd.Flags().BoolVarP(&all, "all", "a", false, "include entries that are not for people: attachments, notes for the model")
 		},
 		run: func(w *sessionWork, args []string) error {
 			s, err := w.session(args[0])

@@ -109,15 +109,15 @@ func (f *Flags) complete(cmd *cobra.Command) {
 func (f *Flags) registerAgent(cmd *cobra.Command) {
 	fs, o := cmd.Flags(), &f.options
 	fs.StringVarP(&o.Model, "model", "m", "", "the model's `name` or alias")
-	fs.StringVar(&o.FallbackModel, "fallback-model", "", "the `model` that answers when the first cannot")
-	fs.StringVar(&o.Effort, "effort", "", "how hard the model tries: low, medium, high, xhigh, max")
-	fs.StringVar(&f.systemPrompt, "system-prompt", "", "`text` instead of Claude Code's system prompt")
+	fs.StringVar(&o.FallbackModel, "fallback-model", "", "the `model` to use when the first one is unavailable")
+	fs.StringVar(&o.Effort, "effort", "", "effort of the model: low, medium, high, xhigh, max")
+	fs.StringVar(&f.systemPrompt, "system-prompt", "", "replace Claude Code's system prompt with this `text`")
 	fs.StringVar(&f.appendPrompt, "append-system-prompt", "", "`text` to add to Claude Code's system prompt")
 	fs.StringVar(&f.mode, "permission-mode", "", "tools that run without asking: default, acceptEdits, plan, dontAsk, auto, bypassPermissions")
 	fs.StringArrayVar(&o.AllowedTools, "allowed-tools", nil, "`rules` for tools that run without asking, such as \"Read,Bash(git log:*)\" (repeatable)")
 	fs.StringArrayVar(&o.DisallowedTools, "disallowed-tools", nil, "`rules` for tools that do not run (repeatable)")
-	fs.StringVar(&f.tools, "tools", "", "the available built-in tools, a comma-separated `list`; \"\" is none, \"default\" the usual ones")
-	fs.IntVar(&o.MaxTurns, "max-turns", 0, "stop after this number of steps of the model")
+	fs.StringVar(&f.tools, "tools", "", "the available built-in tools, a comma-separated `list`; \"\" disables all, \"default\" is the default set")
+	fs.IntVar(&o.MaxTurns, "max-turns", 0, "stop after this number of model steps")
 	fs.Float64Var(&f.budget, "max-budget-usd", 0, "stop when this `cost` is reached")
 	fs.StringVar(&f.mcpConfig, "mcp-config", "", "MCP servers: a `file` or JSON")
 }
@@ -138,9 +138,9 @@ func (f *Flags) registerSession(cmd *cobra.Command) {
 // registerAnswer registers the flags for the single answer of parley run.
 func (f *Flags) registerAnswer(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.StringVar(&f.schema, "json-schema", "", "JSON `schema` of the answer, or @file; the answer is then JSON alone")
+	fs.StringVar(&f.schema, "json-schema", "", "JSON `schema` of the answer, or @file; the output is then only JSON")
 	fs.StringVarP(&f.output, "output", "o", chat.OutputText, "the output: text; json, the result at the end; stream-json, every message")
-	fs.BoolVar(&f.stream, "stream", false, "write text as it comes (default on a terminal)")
+	fs.BoolVar(&f.stream, "stream", false, "write text as it arrives (default on a terminal)")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "write the answer and errors only")
 	fs.DurationVar(&f.timeout, "timeout", 0, "end the run after this `time`, such as 90s or 10m")
 }
@@ -148,10 +148,10 @@ func (f *Flags) registerAnswer(cmd *cobra.Command) {
 func (f *Flags) registerProgram(cmd *cobra.Command) {
 	fs, o := cmd.Flags(), &f.options
 	fs.BoolVar(&f.showThinking, "show-thinking", false, "show the model's thinking (default on a terminal)")
-	fs.BoolVar(&f.noColor, "no-color", false, "no colours")
+	fs.BoolVar(&f.noColor, "no-color", false, "disable colours")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "show the standard error of the agent's CLI")
-	fs.StringVar(&f.agent, "agent", "", "the `NAME` of who answers: claude, the CLI; codex; sim, a simulated agent; replay:DIR, a recording; acp:COMMAND, an agent of the Agent Client Protocol; a name of parley agents list (default claude if there is one, else sim)")
-	fs.BoolVar(&f.atOnce, "at-once", false, "with --agent replay:DIR: without the pauses of the recording")
+	fs.StringVar(&f.agent, "agent", "", "the `NAME` of the agent: claude; codex; sim, a simulated agent; replay:DIR, a recording; acp:COMMAND, an agent of the Agent Client Protocol; a name from parley agents list (default claude if there is one, else sim)")
+	fs.BoolVar(&f.atOnce, "at-once", false, "with --agent replay:DIR: skip the pauses of the recording")
 	fs.BoolVar(&o.KeepChildren, "keep-children", false, agents.KeepHelp)
 	fs.StringVar(&o.CLIPath, "cli", "", "the `path` of the agent's CLI (default $PARLEY_CLI, else claude is searched for; with --agent codex $PARLEY_CODEX, else codex)")
 	fs.StringArrayVar(&f.extra, "extra-arg", nil, "a further flag for the agent's CLI, `name[=value]` (repeatable)")

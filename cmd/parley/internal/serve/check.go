@@ -38,7 +38,7 @@ func (f *Examiner) Register(p *pflag.FlagSet) {
 	for _, name := range serverFlags {
 		p.AddFlag(all.Lookup(name))
 	}
-	p.StringSliceVar(&f.monitors, "nats-monitor", nil, "monitoring `address` of each server of --nats, such as http://nats-1:8222: whether it syncs every write")
+	p.StringSliceVar(&f.monitors, "nats-monitor", nil, "monitoring `address` of each server of --nats, such as http://nats-1:8222: checks that it syncs every write")
 	f.set = all
 }
 

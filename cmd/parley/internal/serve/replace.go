@@ -69,7 +69,7 @@ func (r *run) openDoor(leave context.CancelCauseFunc) (shut func()) {
 	d, err := takeover.OpenDoor(r.Data, takeover.Offer{Port: r.port, Format: eventlog.Format, Leave: r.DrainTimeout + leaveMargin}, r.logger)
 	if err != nil {
 		if !errors.Is(err, errors.ErrUnsupported) {
-			r.logger.Warn("another server cannot take the place of this one with --replace", "err", err)
+			r.logger.Warn("another server cannot replace this one", "err", err)
 		}
 		return func() {}
 	}

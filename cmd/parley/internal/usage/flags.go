@@ -44,7 +44,7 @@ func (f *reportFlags) register(cmd *cobra.Command, report string) {
 	fs.BoolVar(&f.json, "json", false, "write JSON")
 	fs.StringVar(&f.since, "since", "", "answers from this `date` on, such as 2026-01-31 or 20260131, or within this time, such as 7d or 12h")
 	fs.StringVar(&f.until, "until", "", "answers up to and including this `date`")
-	fs.StringVar(&f.zone, "timezone", "", "the time zone of days, as Europe/Berlin or UTC (default the system's)")
+	fs.StringVar(&f.zone, "timezone", "", "the time zone of days, such as Europe/Berlin or UTC (default the system's)")
 	fs.StringVar(&f.project, "project", "", "only this project, by its `directory`")
 	fs.StringVar(&f.model, "model", "", "only this `model`")
 	fs.IntVar(&f.last, "last", 0, "number of rows from the end (default all; 10 with --live on a terminal)")
@@ -58,14 +58,14 @@ func (f *reportFlags) register(cmd *cobra.Command, report string) {
 		fs.BoolVar(&f.activeOnly, "active", false, "only the current block, with its burn rate")
 	}
 	if report != "blocks" && report != "model" {
-		fs.BoolVar(&f.breakdown, "breakdown", false, "a row for each model as well")
+		fs.BoolVar(&f.breakdown, "breakdown", false, "add a row for each model")
 	}
 	fs.BoolVar(&f.live, "live", false, "refresh until Ctrl-C")
 	fs.DurationVar(&f.interval, "interval", 2*time.Second, "with --live: the interval")
 	fs.StringVar(&f.prices, "prices", "", "a `file` with prices of models, which override the built-in ones (default $PARLEY_PRICES)")
 	fs.StringArrayVar(&f.configDirs, "config-dir", nil, "a configuration `directory` of the agent's CLI (repeatable; default $CLAUDE_CONFIG_DIR, else ~/.claude)")
 	f.whose.Register(cmd)
-	fs.BoolVar(&f.noColor, "no-color", false, "no colours")
+	fs.BoolVar(&f.noColor, "no-color", false, "disable colours")
 	for _, name := range []string{"config-dir", "project"} {
 		// The flag exists: an error would be a mistake in this function.
 		if err := cmd.MarkFlagDirname(name); err != nil {

@@ -30,7 +30,7 @@ Environment:
   CODEX_HOME         directory of the sessions of Codex
   PARLEY_PRICES      a file with prices, like --prices
   TZ                 the time zone of days
-  NO_COLOR           no colours, like --no-color`
+  NO_COLOR           disables colours, like --no-color`
 
 const usageExample = `  parley usage daily
   parley usage daily --since 7d --breakdown
