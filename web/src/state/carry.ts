@@ -5,6 +5,7 @@ import type { FoldedConversation, Message } from "../fold/conversation";
 import { get, str } from "../fold/json";
 import { parseContexts } from "./contexts";
 import { isPerson } from "./rows";
+import { beginning, ending } from "./safe";
 
 /** The most characters of a conversation that go along; older ones are left out and counted. */
 export const carryLimit = 60_000;
@@ -26,7 +27,7 @@ export function carry(c: FoldedConversation, from: string): Carried {
   let first = parts.length;
   while (first > 0 && size + (parts[first - 1]?.length ?? 0) <= carryLimit) size += parts[--first]?.length ?? 0;
   if (first === parts.length && parts.length > 0) {
-    parts[first - 1] = (parts[first - 1] ?? "").slice(-carryLimit);
+    parts[first - 1] = ending(parts[first - 1] ?? "", carryLimit);
     first--;
   }
   const kept = parts.slice(first);
@@ -54,7 +55,7 @@ function said(m: Message): string {
 function argument(input: unknown): string {
   for (const key of ["command", "file_path", "path", "pattern", "url", "query", "description"]) {
     const v = str(get(input, key));
-    if (v !== "") return v.slice(0, 200);
+    if (v !== "") return beginning(v, 200);
   }
   return "";
 }

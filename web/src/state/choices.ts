@@ -5,6 +5,7 @@ import { get, str } from "../fold/json";
 import type { Project } from "../rpc/service";
 import { call } from "./app";
 import { readKept, writeKept } from "./prefs";
+import { beginning } from "./safe";
 
 export interface Choice {
   agent: string;
@@ -144,5 +145,5 @@ export function branchName(text: string): string {
     .split(/[\s-]+/)
     .filter((x) => x !== "")
     .slice(0, 5);
-  return words.length === 0 ? "" : `wt/${words.join("-").slice(0, 40)}`;
+  return words.length === 0 ? "" : `wt/${beginning(words.join("-"), 40)}`;
 }

@@ -44,11 +44,22 @@ export function turnsText(text: string): boolean {
   return /[\u202a-\u202e\u2066-\u2069]/.test(text);
 }
 
+/** The beginning of a text, at most n units of UTF-16. A character of two units is not cut. */
+export function beginning(text: string, n: number): string {
+  const last = text.charCodeAt(n - 1);
+  return text.slice(0, text.length > n && last >= 0xd800 && last < 0xdc00 ? n - 1 : n);
+}
+
+/** The end of a text, at most n units of UTF-16. A character of two units is not cut. */
+export function ending(text: string, n: number): string {
+  const first = text.charCodeAt(text.length - n);
+  return text.slice(Math.max(0, text.length - n + (text.length > n && first >= 0xdc00 && first < 0xe000 ? 1 : 0)));
+}
+
 /** One line of a text, at most n characters of it. */
 export function oneLine(text: string, n = 200): string {
-  const line = text
-    .slice(0, n * 2)
+  const line = beginning(text.trimStart(), n * 2)
     .replace(/\s+/g, " ")
     .trim();
-  return line.length > n ? `${line.slice(0, n - 1)}…` : line;
+  return line.length > n ? `${beginning(line, n - 1)}…` : line;
 }

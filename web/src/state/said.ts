@@ -1,5 +1,7 @@
 // A person's message as it is shown: comments of a review, a long text cut at a line, mentioned files.
 
+import { beginning } from "./safe";
+
 /** A remark of a review, as the server writes it into a prompt. */
 export interface Remark {
   file: string;
@@ -33,7 +35,10 @@ export function parseReview(text: string): { words: string; remarks: Remark[] } 
       to: Number(m[2] ?? m[4]),
       old: m[5] !== undefined,
       code: lines.slice(i + 3, end).join("\n"),
-      text: lines.slice(end + 1, next).join("\n").trim(),
+      text: lines
+        .slice(end + 1, next)
+        .join("\n")
+        .trim(),
     });
     i = next - 1;
   }
@@ -53,11 +58,12 @@ export function foldText(text: string): { shown: string; more: number; rest: boo
   if (lines.length <= longLines && text.length <= longText) return { shown: text, more: 0, rest: false };
   let n = 0;
   let size = 0;
-  while (n < lines.length && n < firstLines && size + (lines[n]?.length ?? 0) <= firstText) size += (lines[n++]?.length ?? 0) + 1;
+  while (n < lines.length && n < firstLines && size + (lines[n]?.length ?? 0) <= firstText)
+    size += (lines[n++]?.length ?? 0) + 1;
   if (n > 0) return { shown: lines.slice(0, n).join("\n"), more: lines.length - n, rest: true };
   const first = lines[0] ?? "";
   const at = first.lastIndexOf(" ", firstText);
-  return { shown: first.slice(0, at > 0 ? at : firstText), more: lines.length - 1, rest: true };
+  return { shown: beginning(first, at > 0 ? at : firstText), more: lines.length - 1, rest: true };
 }
 
 /** Splits a text into plain text and the files that it mentions with @. */

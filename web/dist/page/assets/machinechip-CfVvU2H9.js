@@ -1,1 +1,0 @@
-import{O as e,o as t,r as n,s as r}from"./safe-Bojg8Utw.js";function i({name:i}){return r(`span`,{class:`chip line`,title:e.value.machine,children:[r(t,{name:`server`}),` `,n(i)]})}export{i as t};
