@@ -106,7 +106,7 @@ func someLines(text string, from, limit int64) string {
 	var out strings.Builder
 	number := int64(0)
 	for line := range strings.Lines(text) {
-		if number++; number >= from && (limit <= 0 || number < from+limit) {
+		if number++; number >= from && (limit <= 0 || number-from < limit) { // the sum could overflow
 			out.WriteString(line)
 		}
 	}

@@ -189,6 +189,7 @@ func (c *conn) waitRoom(ctx context.Context) error {
 		case <-room:
 		case <-ctx.Done():
 			return context.Cause(ctx)
+		case <-c.ctx.Done():
 		case <-stalled.C:
 			c.end(errStalled)
 		}

@@ -3,7 +3,9 @@ package acphttp_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -304,4 +306,42 @@ func TestServe_socketFirst(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestServe_socketFloods checks the limits of a socket: too many unanswered requests are rejected, each with its id, and a too long id closes the socket.
+func TestServe_socketFloods(t *testing.T) {
+	s := newSite(t, acphttp.Options{}, echo)
+	c := s.socket()
+	s.write(c, hello)
+	if text, err := s.read(c); err != nil || !strings.Contains(text, `"result"`) {
+		t.Fatalf("initialize is answered with %s, %v", text, err)
+	}
+	const most = 256
+	for i := range most + 2 {
+		s.write(c, fmt.Sprintf(`{"jsonrpc":"2.0","id":"r%d","method":"x"}`, i))
+	}
+	passed, refused := 0, ""
+	for passed < most || len(refused) < len("r256 r257 ") {
+		text, err := s.read(c)
+		if err != nil {
+			t.Fatalf("after %d messages and the rejections %q: %v", passed, refused, err)
+		}
+		var m struct {
+			ID    string
+			Error struct{ Code int }
+		}
+		if json.Unmarshal([]byte(text), &m) == nil && m.Error.Code == -32001 {
+			refused += m.ID + " "
+		} else {
+			passed++
+		}
+	}
+	if passed != most || refused != "r256 r257 " {
+		t.Errorf("%d requests reach the agent and %q are rejected, want %d and the last two", passed, refused, most)
+	}
+	s.write(c, `{"jsonrpc":"2.0","method":"x","params":{"sessionId":"`+strings.Repeat("s", 1025)+`"}}`)
+	if text, err := s.read(c); websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
+		t.Errorf("after a too long id the client reads %s, %v, want a close for a violation", text, err)
+	}
+	s.none()
 }

@@ -8,7 +8,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/coder/websocket"
 )
@@ -350,6 +353,80 @@ func TestErrorMessage(t *testing.T) {
 			t.Errorf("a value of %d bytes is quoted with %d bytes, want %d", size, got, want)
 		}
 	}
+}
+
+// TestConn_waitRoom checks that a writer waits while too many bytes are unread, that reading wakes all writers, and that a client that reads nothing in
+// time loses its connection.
+func TestConn_waitRoom(t *testing.T) {
+	gone := errors.New("gone")
+	for _, tt := range []struct {
+		name    string
+		waiting int
+		end     func(c *conn, stop context.CancelCauseFunc) // after a second
+		want    error
+		after   time.Duration
+	}{
+		{"room", 9, nil, nil, 0},
+		{"read", 10, func(c *conn, _ context.CancelCauseFunc) { c.take(c.streams["k"]) }, nil, time.Second},
+		{"not read", 10, nil, errStalled, time.Minute},
+		{"the connection ends", 10, func(c *conn, _ context.CancelCauseFunc) { c.end(errDeleted) }, errDeleted, time.Second},
+		{"the request ends", 10, func(_ *conn, stop context.CancelCauseFunc) { stop(gone) }, gone, time.Second},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				opts := Options{MaxWaiting: 10}.withDefaults()
+				c := &conn{opts: &opts, streams: map[string]*stream{}}
+				c.ctx, c.end = context.WithCancelCause(t.Context())
+				if err := c.push("k", make([]byte, tt.waiting)); err != nil {
+					t.Fatal(err)
+				}
+				request, stop := context.WithCancelCause(t.Context())
+				defer stop(nil)
+				if tt.end != nil {
+					time.AfterFunc(time.Second, func() { tt.end(c, stop) })
+				}
+				began := time.Now()
+				var all sync.WaitGroup
+				for range 3 {
+					all.Go(func() {
+						if err := c.waitRoom(request); !errors.Is(err, tt.want) {
+							t.Errorf("a writer gets %v, want %v", err, tt.want)
+						}
+						if took := time.Since(began); took != tt.after {
+							t.Errorf("a writer waits for %v, want %v", took, tt.after)
+						}
+					})
+				}
+				all.Wait()
+				c.end(nil)
+			})
+		})
+	}
+}
+
+// TestConn_use checks that a connection expires after its last use, and not during one.
+func TestConn_use(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opts := Options{Idle: time.Minute}.withDefaults()
+		c := &conn{opts: &opts}
+		c.ctx, c.end = context.WithCancelCause(t.Context())
+		first, second := c.use(), c.use()
+		first()
+		<-time.After(time.Hour)
+		second()
+		<-time.After(59 * time.Second)
+		third := c.use()
+		<-time.After(time.Hour)
+		third()
+		<-time.After(59 * time.Second)
+		if err := context.Cause(c.ctx); err != nil {
+			t.Fatalf("a connection in use ends with %v", err)
+		}
+		<-time.After(2 * time.Second)
+		if err := context.Cause(c.ctx); !errors.Is(err, errIdle) {
+			t.Errorf("after a minute without a use the connection ends with %v, want %v", err, errIdle)
+		}
+	})
 }
 
 // TestConn_deliver checks where each kind of message of the agent goes: only the first answer with the id of initialize answers the request that

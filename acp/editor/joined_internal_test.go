@@ -372,12 +372,71 @@ func TestRun_ends(t *testing.T) {
 				if got := a.notes(); got != tt.want {
 					t.Errorf("the agent is told %q, want %q", got, tt.want)
 				}
+				if ended := len(done) == 1; ended != (tt.want == "") {
+					t.Errorf("the prompt is over before the agent has ended its turn: %v, want %v", ended, tt.want == "")
+				}
 				one.finish(outcome{reason: acp.StopReasonCancelled}) // as the end of the turn does
 				if o := <-done; o.reason != acp.StopReasonCancelled {
 					t.Errorf("the prompt is over with %+v, want cancelled", o)
 				}
 				if first != nil && over(first) != "" {
 					t.Errorf("the prompt before it is over with %s", over(first))
+				}
+				s.close()
+			})
+		})
+	}
+}
+
+// TestCancel_shared checks which turn a cancellation of a shared session stops, and that it stops it once.
+func TestCancel_shared(t *testing.T) {
+	for _, tt := range []struct {
+		name                string
+		prompt, accepted    bool   // this client has a prompt, the agent has accepted it
+		busy                bool   // a turn runs
+		of                  string // its prompt; "me" is that of this client
+		interrupts, waiting int    // waiting: prompts that wait for the end of the turn
+	}{
+		{"nothing runs", false, false, false, "", 0, 0},
+		{"a turn of another", false, false, true, "x", 1, 0},
+		{"own turn", true, true, true, "me", 1, 1},
+		{"own turn without a name", true, true, true, "", 1, 1},
+		{"own prompt, not sent", true, false, true, "x", 1, 0},
+		{"own prompt behind a turn of another", true, true, true, "x", 2, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPeer(t)
+				p.srv.opts.CancelWait = time.Hour
+				a := newActor("s")
+				s, err := p.srv.add("s", joinedActor{a, nil}, agent.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.shared.busy = tt.busy
+				var one *prompt
+				if tt.prompt {
+					one = s.enqueue()
+					one.sent, one.accepted = tt.accepted, tt.accepted
+					s.turnOf = one.uuid
+				}
+				if tt.of != "me" {
+					s.turnOf = tt.of
+				}
+				s.cancel()
+				synctest.Wait()
+				if got := strings.Count(a.notes(), "interrupt"); got != tt.interrupts {
+					t.Errorf("the agent is interrupted %d times, want %d", got, tt.interrupts)
+				}
+				waiting := 0
+				if one != nil && over(one) == "" {
+					waiting = 1
+				}
+				if waiting != tt.waiting {
+					t.Errorf("%d prompts wait for the end of the turn, want %d", waiting, tt.waiting)
+				}
+				if one != nil {
+					one.finish(outcome{})
 				}
 				s.close()
 			})

@@ -417,6 +417,7 @@ func TestSteer(t *testing.T) {
 			s.live = provider.agent("first")
 		}
 		s.enqueue().sent = c.running
+		s.shared.on = true
 		result, err := peer.srv.steer(t.Context(), &acp.PromptRequest{SessionID: "s", Prompt: c.blocks})
 		text, _ := json.Marshal(result)
 		if got := string(text) + fmt.Sprint(err); !strings.Contains(got, c.want) || (err == nil) != strings.HasPrefix(c.want, "{") {
@@ -424,6 +425,9 @@ func TestSteer(t *testing.T) {
 		}
 		if got := strings.Join(provider.notes, "|"); got != c.notes {
 			t.Errorf("%s: the agent was told %q, want %q", name, got, c.notes)
+		}
+		if own := len(s.shared.mine) == 1; own != (c.notes != "") {
+			t.Errorf("%s: the message counts as one of this client: %v, want %v", name, own, c.notes != "")
 		}
 	}
 }

@@ -33,6 +33,7 @@ func TestTakeWarm(t *testing.T) {
 		"another directory": {sessionRequest{cwd: "/e"}, false},
 		"a tool server":     {sessionRequest{cwd: "/d", servers: make([]acp.MCPServer, 1)}, false},
 		"more directories":  {sessionRequest{cwd: "/d", directories: []string{"/e"}}, false},
+		"a system prompt":   {sessionRequest{cwd: "/d", prompt: acp.Some(acp.SystemPrompt{})}, false},
 		"more about it":     {sessionRequest{cwd: "/d", meta: map[string]json.RawMessage{"a": nil}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
