@@ -180,7 +180,7 @@ var MessageIndex = class {
   gone = false;
   // it was removed
   blocks;
-  // while the list is not in order
+  // while the list is not sorted
   open = [];
   // that have begun, until the message is complete
   partial = new BlockHeap();
@@ -188,23 +188,23 @@ var MessageIndex = class {
   n = 0;
   // how many blocks there are
   whole = 0;
-  // how many are whole
+  // how many are complete
   live = 0;
   // how many stream
   broken = 0;
-  /** Adds a block to the counts, or with -1 takes it away. */
+  /** Adds a block to the counts, or with -1 subtracts it. */
   count(b, n) {
     this.n += n;
     if (b.whole === true) this.whole += n;
     if (b.state === "streaming") this.live += n;
     else if (b.state === "incomplete") this.broken += n;
   }
-  /** Notes a block that is not whole or has not stopped. */
+  /** Records a block that is incomplete or has not stopped. */
   pending(b) {
     if (b.state === "streaming") this.open.push(b);
     if (b.whole !== true) this.partial.push(b);
   }
-  /** Where the block of an index is or belongs, in a list that is in order. */
+  /** The position of the block with an index in the sorted list, or where it would be inserted. */
   place(index) {
     const list2 = this.message.blocks;
     let low = 0;
@@ -221,11 +221,11 @@ var MessageIndex = class {
     const b = this.message.blocks[this.place(index)];
     return b?.index === index ? b : void 0;
   }
-  /** Whether a block is still there. */
+  /** Whether a block still exists. */
   has(b) {
     return !this.gone && this.find(b.index) === b;
   }
-  /** Adds a block. It returns false where the list is not in order now. */
+  /** Adds a block. It returns false if the list is now unsorted. */
   insert(b, small2) {
     const list2 = this.message.blocks;
     const last = list2[list2.length - 1];
@@ -242,13 +242,13 @@ var MessageIndex = class {
     this.pending(b);
     return ordered;
   }
-  /** Allows blocks to be added and removed without moving others. */
+  /** Allows adding and removing blocks without moving others. */
   unsettle() {
     if (this.blocks !== void 0) return;
     this.blocks = /* @__PURE__ */ new Map();
     for (const b of this.message.blocks) this.blocks.set(b.index, b);
   }
-  /** Puts the blocks in order. */
+  /** Sorts the blocks. */
   settle() {
     const blocks = this.blocks;
     if (blocks === void 0) return;
@@ -264,11 +264,11 @@ var ThreadIndex = class {
   }
   thread;
   at;
-  // where an item is; made when it is needed first
+  // the position of an item; created on first use
   from = 0;
-  // the first place that is not in order
+  // the first position that is not sorted
   dirty = false;
-  /** Whether the places of items are known. */
+  /** Whether the positions of items are known. */
   get indexed() {
     return this.at !== void 0;
   }
@@ -276,7 +276,7 @@ var ThreadIndex = class {
     this.at?.set(item, this.thread.items.length);
     this.thread.items.push(item);
   }
-  /** Where items are, by item. */
+  /** The positions of items, by item. */
   places() {
     if (this.at === void 0) {
       const at = /* @__PURE__ */ new Map();
@@ -285,11 +285,11 @@ var ThreadIndex = class {
     }
     return this.at;
   }
-  /** Where an item is, undefined if it is not there. */
+  /** The position of an item; undefined if it was removed. */
   position(item) {
     return this.places().get(item);
   }
-  /** Takes an item out, once settle has been there. */
+  /** Marks an item as removed; settle removes it. */
   leave(item) {
     const i = this.position(item);
     if (i === void 0) return false;
@@ -302,7 +302,7 @@ var ThreadIndex = class {
   get empty() {
     return this.places().size === 0;
   }
-  /** Puts the items in order. */
+  /** Sorts the items. */
   settle() {
     if (!this.dirty) return;
     const items = this.thread.items;
@@ -385,12 +385,12 @@ var Lookup = class {
   hooks = /* @__PURE__ */ new Map();
   prompts = /* @__PURE__ */ new Map();
   byTurn;
-  // made when it is needed first
+  // created on first use
   calls = [];
   // that may run: those since the agent began
   restartOf = /* @__PURE__ */ new Map();
-  // of tools, while the lookup is made
-  // Lists that are not in order, and those of the message that is being applied.
+  // of tools, while the lookup is built
+  // Lists that are not sorted, and those that the current message has changed.
   dirtyThreads = /* @__PURE__ */ new Set();
   dirtyMessages = /* @__PURE__ */ new Set();
   threadsDirty = false;
@@ -399,7 +399,7 @@ var Lookup = class {
   touchedMessages = [];
   steps = 0;
   // counts steps whose number grows with the conversation, for tests
-  // The block that the last delta went to: the next one most likely does too.
+  // The block of the last delta, which the next one most likely adds to as well.
   lastParent = "";
   lastMessage = "";
   lastBlock;
@@ -423,26 +423,26 @@ var Lookup = class {
       this.users.set(m.uuid, { message: m, ref: { thread: t, item } });
     }
   }
-  /** Notes a call of a snapshot. Of calls with one id the last counts. */
+  /** Records a call of a snapshot. If several calls have one id, the last one counts. */
   foundTool(tool, restart) {
     if (tool.status === "in_progress") this.calls.push(tool);
     if (tool.id === "" || restart < (this.restartOf.get(tool.id) ?? 0)) return;
     this.tools.set(tool.id, tool);
     if (restart > 0) this.restartOf.set(tool.id, restart);
   }
-  /** How often the agent was started again. */
+  /** The number of restarts of the agent. */
   get restarts() {
     return this.state.restarts ?? 0;
   }
-  /** The turn that an agent means by an id. */
+  /** The turn to which an agent's id refers. */
   findTurn(id) {
     return this.turns.get(this.again(id)) ?? this.turns.get(id);
   }
-  /** The id of a turn that an agent has used again since it was started again. */
+  /** The id of a turn that a restarted agent has reused. */
   again(id) {
     return this.restarts === 0 ? id : `${id}#${this.restarts}`;
   }
-  /** Notes which line has confirmed a block. */
+  /** Records which line has confirmed a block. */
   line(message, block) {
     if (block.uuid === void 0 || block.uuid === "") return;
     const k = key(message.thread.thread.parentToolUseId, block.uuid);
@@ -457,7 +457,7 @@ var Lookup = class {
   forgetLine(parent, uuid) {
     this.lines.delete(key(parent, uuid));
   }
-  /** Notes a result without its tool. */
+  /** Records a result without its tool. */
   orphan(ref) {
     const id = ref.item.toolResult?.toolUseId ?? "";
     const refs = this.orphans.get(id);
@@ -496,7 +496,7 @@ var Lookup = class {
     this.inTurn(ref, this.turn);
     return ref;
   }
-  /** Notes that an item belongs to a turn. */
+  /** Records that an item belongs to a turn. */
   inTurn(ref, turn) {
     if (turn === void 0 || (ref.item.turnId ?? "") === turn.id) return;
     if (turn.id === "") delete ref.item.turnId;
@@ -526,7 +526,7 @@ var Lookup = class {
     }
     return m;
   }
-  /** The block that a delta adds to, undefined if it is whole already. */
+  /** The block that a delta adds to; undefined if the block is complete. */
   delta(parent, id, index, type) {
     let b = this.lastBlock;
     if (b === void 0 || b.index !== index || this.lastMessage !== id || this.lastParent !== parent) {
@@ -566,7 +566,7 @@ var Lookup = class {
     this.touchedMessages.push(m);
     this.forgetBlock();
   }
-  /** Removes the blocks that are not whole, from an index on. */
+  /** Removes the incomplete blocks from an index on. */
   dropPartial(m, from) {
     for (let b = m.partial.top; b !== void 0 && b.index >= from; b = m.partial.top) {
       m.partial.pop();
@@ -577,7 +577,7 @@ var Lookup = class {
   dropTool(b) {
     if (b.tool && this.tools.get(b.tool.id) === b.tool) this.tools.delete(b.tool.id);
   }
-  /** Takes an item out of its thread. */
+  /** Removes an item from its thread. */
   leave(ref) {
     if (!ref.thread.indexed) this.steps += ref.thread.thread.items.length;
     if (!ref.thread.leave(ref.item)) return false;
@@ -593,7 +593,7 @@ var Lookup = class {
     this.leave(m);
     m.thread.push(m.item);
   }
-  /** Takes a message out of the conversation. */
+  /** Removes a message from the conversation. */
   remove(m) {
     this.leave(m);
     m.gone = true;
@@ -601,7 +601,7 @@ var Lookup = class {
     this.forgetBlock();
     this.emptied(m.thread);
   }
-  /** Takes a thread of a subagent out of the conversation if it has no items. */
+  /** Removes a subagent's thread without items from the conversation. */
   emptied(t) {
     const parent = t.thread.parentToolUseId;
     if (parent === "" || !t.empty || this.threads.get(parent) !== t) return;
@@ -612,7 +612,7 @@ var Lookup = class {
     this.dirtyThreads.delete(t);
     this.threadsDirty = true;
   }
-  /** Takes an item out, with the threads of the subagents that it called. */
+  /** Removes an item, with the threads of the subagents that it called. */
   forget(ref) {
     const parent = ref.thread.thread.parentToolUseId;
     if (ref.thread.position(ref.item) === void 0 || this.threads.get(parent) !== ref.thread) return;
@@ -699,7 +699,7 @@ var Lookup = class {
     for (const name of Object.keys(old)) delete old[name];
     Object.assign(old, p);
   }
-  /** Takes a prompt away. */
+  /** Removes a prompt. */
   answered(type, requestId) {
     const k = key(type, requestId);
     const p = this.prompts.get(k);
@@ -709,7 +709,7 @@ var Lookup = class {
     }
     return p;
   }
-  /** Puts the lists in order that a message has changed, as far as they are small. */
+  /** Sorts the lists that a message has changed, unless they are long. */
   settleSmall() {
     for (const t of this.touchedThreads) {
       if (t.dirty && t.thread.items.length - t.from <= small) this.settleThread(t);
@@ -722,7 +722,7 @@ var Lookup = class {
     if (this.threadsDirty && this.state.threads.length <= small) this.settleThreads();
     if (this.promptsDirty && this.state.prompts.length <= small) this.settlePrompts();
   }
-  /** Puts all lists in order. */
+  /** Sorts all lists. */
   settle() {
     for (const t of this.dirtyThreads) this.settleThread(t);
     for (const m of this.dirtyMessages) this.settleMessage(m);
@@ -1376,16 +1376,16 @@ function unknown(x, msg) {
 // src/fold/fold.ts
 var Fold = class {
   lookup;
-  /** Begins with an empty conversation, or goes on with a snapshot of one. */
+  /** Begins with an empty conversation, or continues from a snapshot. */
   constructor(snapshot) {
     this.lookup = new Lookup(snapshot ?? emptyConversation());
   }
-  /** The state. It is changed in place; whoever wants an old one copies it. */
+  /** The state. It is changed in place: copy it to keep an old state. */
   get conversation() {
     this.lookup.settle();
     return this.lookup.state;
   }
-  /** How many steps were taken that grow with the conversation, for tests. */
+  /** The number of steps that grows with the conversation, for tests. */
   get steps() {
     return this.lookup.steps;
   }

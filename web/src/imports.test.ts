@@ -19,7 +19,7 @@ function importsOf(file: string): string[] {
   return out;
 }
 
-/** A way from a file back to itself, for each that there is. */
+/** Every import cycle. */
 function circles(graph: ReadonlyMap<string, readonly string[]>): string[] {
   const seen = new Set<string>();
   const found: string[] = [];

@@ -31,7 +31,7 @@ async function main(): Promise<void> {
   if (shared !== null)
     history.replaceState(null, "", location.pathname + formatRoute({ page: "session", ids: [shared] }));
   if (location.hash.length < 3 && startPage.peek() === "home") history.replaceState(null, "", formatRoute({ page: "home" }));
-  await fetchWords(lang.peek()).catch(() => {}); // English then
+  await fetchWords(lang.peek()).catch(() => {}); // then English
   followRoute();
   watchKeys();
   watchViewport(document.documentElement);

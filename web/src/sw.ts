@@ -4,7 +4,7 @@
 import { clickTarget, noticeOf, notAnswered } from "./state/pushmessage";
 import { assetsOf, kindOf, mostKept } from "./state/shell";
 
-// The compiler knows windows here; this is the part of a worker that is used.
+// The compiler has the types of windows; these are the used parts of a worker.
 interface Client {
   url: string;
   focus(): Promise<unknown>;
@@ -32,7 +32,7 @@ interface Worker {
 const worker = self as unknown as Worker;
 const lang = navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en";
 const shell = "parley-shell";
-/** A server that does not answer for so long is one that cannot be reached. */
+/** The time after which a server counts as unreachable. */
 const patience = 5000;
 
 worker.addEventListener("install", (e) => e.waitUntil(install()));
@@ -52,7 +52,7 @@ worker.addEventListener("fetch", (e) => {
   else if (kind === "asset") e.respondWith(asset(e.request));
 });
 
-/** The page of the server, and the kept one where there is no answer. */
+/** The page of the server, or the cached one if the server does not answer. */
 async function page(e: WorkerEvent): Promise<Response> {
   const { scope } = worker.registration;
   try {
@@ -71,7 +71,7 @@ async function asset(request: Request): Promise<Response> {
   const kept = await cache.match(request);
   if (kept) return kept;
   const r = await fetch(request);
-  if (r.ok) await cache.put(request, r.clone()).catch(() => {}); // a full disk is not a fault of the page
+  if (r.ok) await cache.put(request, r.clone()).catch(() => {}); // a full disk is not an error of the page
   return r;
 }
 
@@ -105,7 +105,7 @@ worker.addEventListener("notificationclick", (e) => {
   else e.waitUntil(show(clickTarget(text("session"), worker.registration.scope)));
 });
 
-/** Answers a request. Where that fails a notice leads to the session. */
+/** Answers a request. If that fails, a notice leads to the session. */
 async function answer(nonce: string, behavior: string, session: string): Promise<void> {
   const r = await fetch(new URL("v1/push.answer", worker.registration.scope), {
     method: "POST",
@@ -127,6 +127,6 @@ async function show(url: string): Promise<void> {
     await worker.clients.openWindow(url);
     return;
   }
-  await window.focus().catch(() => {}); // it may not be allowed, and the address still counts
+  await window.focus().catch(() => {}); // it may be forbidden; the address still applies
   await window.navigate(url).catch(() => worker.clients.openWindow(url));
 }

@@ -10,7 +10,10 @@ export interface Cursor {
   sub?: number;
 }
 
-/** A message; a new beginning, from a snapshot where there is one; a connection that was lost, and one that goes on where that ended. */
+/**
+ * A message; a restart from a snapshot, if any; a lost connection; or a connection that continues where the lost one
+ * ended.
+ */
 export type Update =
   | { kind: "event"; envelope: Envelope }
   | { kind: "resumed" }
@@ -33,7 +36,7 @@ interface Attached {
   resync?: boolean;
 }
 
-/** Reasons that another attempt does not change. */
+/** Reasons for which a retry cannot help. */
 const final = new Set(["auth_failed", "invalid_params", "session_expired", "unsupported"]);
 
 export async function* follow(request: Request, session: string, options: EventsOptions): AsyncGenerator<Update, void> {
@@ -79,7 +82,7 @@ function after(e: Envelope): Cursor {
   return { epoch: e.epoch, seq: e.seq, ...(e.sub ? { sub: e.sub } : {}) };
 }
 
-/** Reads an event of the stream. The types that it does not know are left out. */
+/** Reads an event of the stream. Events of unknown types are skipped. */
 function read(e: { name: string; data: string }, at: Cursor | undefined): Exclude<Update, { kind: "lost" }> | undefined {
   if (e.name === "") return { kind: "event", envelope: JSON.parse(e.data) as Envelope };
   if (e.name !== "attached" && e.name !== "resync") return undefined;
@@ -88,7 +91,7 @@ function read(e: { name: string; data: string }, at: Cursor | undefined): Exclud
   return { kind: "reset", cursor: a.cursor, ...(a.snapshot ? { snapshot: a.snapshot } : {}) };
 }
 
-/** Calls a function if it is not fed for some time. */
+/** Calls a function if feed is not called for some time. */
 export class Watchdog {
   private timer: ReturnType<typeof setTimeout>;
 

@@ -1,6 +1,6 @@
 // Server-sent events of a response.
 
-/** No event may be larger, in characters. Snapshots of long sessions are the largest. */
+/** The maximum size of an event, in characters. The largest are snapshots of long sessions. */
 export const maxEvent = 256 << 20;
 
 export interface ServerEvent {
@@ -40,7 +40,7 @@ function field(line: string, from: number): string {
   return line.slice(line[from] === " " ? from + 1 : from);
 }
 
-/** Cuts text that arrives in parts into lines, without looking at a character twice. */
+/** Splits text that arrives in parts into lines. It reads each character once. */
 class Lines {
   private parts: string[] = [];
   private size = 0;

@@ -1,4 +1,4 @@
-// A session that is followed: its conversation as the messages leave it.
+// A followed session and its folded conversation.
 
 import type { FoldedConversation } from "../../src/fold/conversation";
 import { Fold } from "../../src/fold/fold";

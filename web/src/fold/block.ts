@@ -3,7 +3,7 @@ import { get, isObj, list, setText, setValue, str } from "./json";
 import type { Lookup } from "./lookup";
 import { isTool, toolOf } from "./tool";
 
-/** The type of a block and its content: those inside, for a block of an unknown type. */
+/** The type and the content of a block; for a block of an unknown type, those of the block that it wraps. */
 export function typeOf(content: unknown): [string, unknown] {
   const type = str(get(content, "type"));
   if (type === "unknown" && isObj(content) && "originalType" in content) {
@@ -12,7 +12,7 @@ export function typeOf(content: unknown): [string, unknown] {
   return [type, content];
 }
 
-/** Makes a block one of the given type without content. */
+/** Sets the type of a block and clears its content. */
 export function fillOther(b: Block, type: string): void {
   b.type = type;
   delete b.whole;

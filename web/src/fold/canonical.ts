@@ -1,7 +1,6 @@
-// The one form of a value that all JSON texts of it share (RFC 8785). The Go side has
-// the same, so states can be compared byte by byte.
+// The canonical JSON of a value (RFC 8785). The Go side has the same, so states can be compared byte by byte.
 
-/** Replaces halves of surrogate pairs, which no UTF-8 can hold. */
+/** Replaces unpaired surrogates, which UTF-8 cannot encode. */
 function wellFormed(s: string): string {
   return s.replace(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g, "\uFFFD");
 }

@@ -28,18 +28,18 @@ import { assistant, result, unknown, user } from "./whole";
 export class Fold {
   private readonly lookup: Lookup;
 
-  /** Begins with an empty conversation, or goes on with a snapshot of one. */
+  /** Begins with an empty conversation, or continues from a snapshot. */
   constructor(snapshot?: FoldedConversation) {
     this.lookup = new Lookup(snapshot ?? emptyConversation());
   }
 
-  /** The state. It is changed in place; whoever wants an old one copies it. */
+  /** The state. It is changed in place: copy it to keep an old state. */
   get conversation(): FoldedConversation {
     this.lookup.settle();
     return this.lookup.state;
   }
 
-  /** How many steps were taken that grow with the conversation, for tests. */
+  /** The number of steps that grows with the conversation, for tests. */
   get steps(): number {
     return this.lookup.steps;
   }

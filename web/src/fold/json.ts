@@ -11,7 +11,7 @@ export function str(v: unknown): string {
   return typeof v === "string" ? v : "";
 }
 
-/** A number that JSON can hold, 0 for anything else. */
+/** A number that JSON can represent, 0 for anything else. */
 export function num(v: unknown): number {
   return typeof v === "number" && Number.isFinite(v) ? v : 0;
 }

@@ -32,7 +32,7 @@ export function emptyConversation(): State {
   };
 }
 
-/** How long a list is that is put in order at once; a longer one waits for settle. */
+/** The length up to which a list is sorted immediately; a longer one is sorted by settle. */
 const small = 512;
 
 function key(...parts: string[]): string {
@@ -43,7 +43,7 @@ function messageKey(parent: string, m: Message): string {
   return key(parent, m.id ?? "", `${m.restart ?? 0}`);
 }
 
-/** Notes after how many starts of the agent something began. */
+/** Records the number of agent starts before something began. */
 export function began(x: { restart?: number }, restarts: number): void {
   if (restarts > 0) x.restart = restarts;
 }
@@ -54,7 +54,7 @@ export interface ItemRef {
   item: Item;
 }
 
-/** Finds things in a conversation. It is made from the conversation alone. */
+/** Indexes a conversation. It is built from the conversation only. */
 export class Lookup {
   private threads = new Map<string, ThreadIndex>();
   private messages = new Map<string, MessageIndex>();
@@ -67,11 +67,11 @@ export class Lookup {
   readonly tasks = new Map<string, Task>();
   readonly hooks = new Map<string, HookRun>();
   private readonly prompts = new Map<string, Prompt>();
-  private byTurn: Map<string, ItemRef[]> | undefined; // made when it is needed first
+  private byTurn: Map<string, ItemRef[]> | undefined; // created on first use
   calls: ToolCall[] = []; // that may run: those since the agent began
-  private readonly restartOf = new Map<string, number>(); // of tools, while the lookup is made
+  private readonly restartOf = new Map<string, number>(); // of tools, while the lookup is built
 
-  // Lists that are not in order, and those of the message that is being applied.
+  // Lists that are not sorted, and those that the current message has changed.
   private readonly dirtyThreads = new Set<ThreadIndex>();
   private readonly dirtyMessages = new Set<MessageIndex>();
   private threadsDirty = false;
@@ -81,7 +81,7 @@ export class Lookup {
 
   steps = 0; // counts steps whose number grows with the conversation, for tests
 
-  // The block that the last delta went to: the next one most likely does too.
+  // The block of the last delta, which the next one most likely adds to as well.
   private lastParent = "";
   private lastMessage = "";
   private lastBlock: Block | undefined;
@@ -123,7 +123,7 @@ export class Lookup {
     }
   }
 
-  /** Notes a call of a snapshot. Of calls with one id the last counts. */
+  /** Records a call of a snapshot. If several calls have one id, the last one counts. */
   private foundTool(tool: ToolCall, restart: number): void {
     if (tool.status === "in_progress") this.calls.push(tool);
     if (tool.id === "" || restart < (this.restartOf.get(tool.id) ?? 0)) return;
@@ -131,22 +131,22 @@ export class Lookup {
     if (restart > 0) this.restartOf.set(tool.id, restart);
   }
 
-  /** How often the agent was started again. */
+  /** The number of restarts of the agent. */
   get restarts(): number {
     return this.state.restarts ?? 0;
   }
 
-  /** The turn that an agent means by an id. */
+  /** The turn to which an agent's id refers. */
   findTurn(id: string): Turn | undefined {
     return this.turns.get(this.again(id)) ?? this.turns.get(id);
   }
 
-  /** The id of a turn that an agent has used again since it was started again. */
+  /** The id of a turn that a restarted agent has reused. */
   again(id: string): string {
     return this.restarts === 0 ? id : `${id}#${this.restarts}`;
   }
 
-  /** Notes which line has confirmed a block. */
+  /** Records which line has confirmed a block. */
   line(message: MessageIndex, block: Block): void {
     if (block.uuid === undefined || block.uuid === "") return;
     const k = key(message.thread.thread.parentToolUseId, block.uuid);
@@ -164,7 +164,7 @@ export class Lookup {
     this.lines.delete(key(parent, uuid));
   }
 
-  /** Notes a result without its tool. */
+  /** Records a result without its tool. */
   orphan(ref: ItemRef): void {
     const id = ref.item.toolResult?.toolUseId ?? "";
     const refs = this.orphans.get(id);
@@ -209,7 +209,7 @@ export class Lookup {
     return ref;
   }
 
-  /** Notes that an item belongs to a turn. */
+  /** Records that an item belongs to a turn. */
   inTurn(ref: ItemRef, turn: Turn | undefined): void {
     if (turn === undefined || (ref.item.turnId ?? "") === turn.id) return;
     if (turn.id === "") delete ref.item.turnId;
@@ -243,7 +243,7 @@ export class Lookup {
     return m;
   }
 
-  /** The block that a delta adds to, undefined if it is whole already. */
+  /** The block that a delta adds to; undefined if the block is complete. */
   delta(parent: string, id: string, index: number, type: string): Block | undefined {
     let b = this.lastBlock;
     if (b === undefined || b.index !== index || this.lastMessage !== id || this.lastParent !== parent) {
@@ -287,7 +287,7 @@ export class Lookup {
     this.forgetBlock();
   }
 
-  /** Removes the blocks that are not whole, from an index on. */
+  /** Removes the incomplete blocks from an index on. */
   dropPartial(m: MessageIndex, from: number): void {
     for (let b = m.partial.top; b !== undefined && b.index >= from; b = m.partial.top) {
       m.partial.pop();
@@ -300,7 +300,7 @@ export class Lookup {
     if (b.tool && this.tools.get(b.tool.id) === b.tool) this.tools.delete(b.tool.id);
   }
 
-  /** Takes an item out of its thread. */
+  /** Removes an item from its thread. */
   leave(ref: ItemRef): boolean {
     if (!ref.thread.indexed) this.steps += ref.thread.thread.items.length;
     if (!ref.thread.leave(ref.item)) return false;
@@ -318,7 +318,7 @@ export class Lookup {
     m.thread.push(m.item);
   }
 
-  /** Takes a message out of the conversation. */
+  /** Removes a message from the conversation. */
   remove(m: MessageIndex): void {
     this.leave(m);
     m.gone = true;
@@ -327,7 +327,7 @@ export class Lookup {
     this.emptied(m.thread);
   }
 
-  /** Takes a thread of a subagent out of the conversation if it has no items. */
+  /** Removes a subagent's thread without items from the conversation. */
   private emptied(t: ThreadIndex): void {
     const parent = t.thread.parentToolUseId;
     if (parent === "" || !t.empty || this.threads.get(parent) !== t) return;
@@ -340,7 +340,7 @@ export class Lookup {
     this.threadsDirty = true;
   }
 
-  /** Takes an item out, with the threads of the subagents that it called. */
+  /** Removes an item, with the threads of the subagents that it called. */
   forget(ref: ItemRef): void {
     const parent = ref.thread.thread.parentToolUseId;
     if (ref.thread.position(ref.item) === undefined || this.threads.get(parent) !== ref.thread) return;
@@ -434,7 +434,7 @@ export class Lookup {
     Object.assign(old, p);
   }
 
-  /** Takes a prompt away. */
+  /** Removes a prompt. */
   answered(type: Prompt["type"], requestId: string): Prompt | undefined {
     const k = key(type, requestId);
     const p = this.prompts.get(k);
@@ -445,7 +445,7 @@ export class Lookup {
     return p;
   }
 
-  /** Puts the lists in order that a message has changed, as far as they are small. */
+  /** Sorts the lists that a message has changed, unless they are long. */
   settleSmall(): void {
     for (const t of this.touchedThreads) {
       if (t.dirty && t.thread.items.length - t.from <= small) this.settleThread(t);
@@ -459,7 +459,7 @@ export class Lookup {
     if (this.promptsDirty && this.state.prompts.length <= small) this.settlePrompts();
   }
 
-  /** Puts all lists in order. */
+  /** Sorts all lists. */
   settle(): void {
     for (const t of this.dirtyThreads) this.settleThread(t);
     for (const m of this.dirtyMessages) this.settleMessage(m);

@@ -5,11 +5,11 @@ import type { ThreadIndex } from "./thread";
 /** Indexes the blocks of an assistant's message. */
 export class MessageIndex {
   gone = false; // it was removed
-  blocks: Map<number, Block> | undefined; // while the list is not in order
+  blocks: Map<number, Block> | undefined; // while the list is not sorted
   open: Block[] = []; // that have begun, until the message is complete
   readonly partial = new BlockHeap(); // incomplete blocks; those completed since are skipped
   n = 0; // how many blocks there are
-  whole = 0; // how many are whole
+  whole = 0; // how many are complete
   live = 0; // how many stream
   broken = 0; // how many are incomplete
 
@@ -19,7 +19,7 @@ export class MessageIndex {
     readonly item: Item,
   ) {}
 
-  /** Adds a block to the counts, or with -1 takes it away. */
+  /** Adds a block to the counts, or with -1 subtracts it. */
   count(b: Block, n: number): void {
     this.n += n;
     if (b.whole === true) this.whole += n;
@@ -27,13 +27,13 @@ export class MessageIndex {
     else if (b.state === "incomplete") this.broken += n;
   }
 
-  /** Notes a block that is not whole or has not stopped. */
+  /** Records a block that is incomplete or has not stopped. */
   pending(b: Block): void {
     if (b.state === "streaming") this.open.push(b);
     if (b.whole !== true) this.partial.push(b);
   }
 
-  /** Where the block of an index is or belongs, in a list that is in order. */
+  /** The position of the block with an index in the sorted list, or where it would be inserted. */
   private place(index: number): number {
     const list = this.message.blocks;
     let low = 0;
@@ -52,12 +52,12 @@ export class MessageIndex {
     return b?.index === index ? b : undefined;
   }
 
-  /** Whether a block is still there. */
+  /** Whether a block still exists. */
   has(b: Block): boolean {
     return !this.gone && this.find(b.index) === b;
   }
 
-  /** Adds a block. It returns false where the list is not in order now. */
+  /** Adds a block. It returns false if the list is now unsorted. */
   insert(b: Block, small: number): boolean {
     const list = this.message.blocks;
     const last = list[list.length - 1];
@@ -75,14 +75,14 @@ export class MessageIndex {
     return ordered;
   }
 
-  /** Allows blocks to be added and removed without moving others. */
+  /** Allows adding and removing blocks without moving others. */
   unsettle(): void {
     if (this.blocks !== undefined) return;
     this.blocks = new Map();
     for (const b of this.message.blocks) this.blocks.set(b.index, b);
   }
 
-  /** Puts the blocks in order. */
+  /** Sorts the blocks. */
   settle(): void {
     const blocks = this.blocks;
     if (blocks === undefined) return;

@@ -47,12 +47,12 @@ export function queueUpdated(x: Lookup, msg: QueueUpdated): void {
   }
   const removed = new Set(list(msg.removed));
   if (removed.size > 0) all = all.filter((item) => !removed.has(item.id));
-  const order = new Map(list(msg.order).map((id, i, ids) => [id, i - ids.length])); // others stay behind them
+  const order = new Map(list(msg.order).map((id, i, ids) => [id, i - ids.length])); // the others follow
   if (order.size > 0) all.sort((a, b) => (order.get(a.id) ?? 0) - (order.get(b.id) ?? 0));
   x.state.queue = all;
 }
 
-/** Takes a prompt away and notes the answer at its tool. */
+/** Removes a prompt and records the answer at its tool. */
 export function answered(
   x: Lookup,
   type: Prompt["type"],
@@ -87,7 +87,7 @@ export function sessionState(x: Lookup, state: unknown): void {
 
 export function taskStarted(x: Lookup, msg: TaskStarted): void {
   const old = x.tasks.get(str(msg.task_id));
-  // Another one, of an agent that was started again.
+  // Another one, of a restarted agent.
   if (old !== undefined && (old.restart ?? 0) !== x.restarts) x.tasks.delete(old.id);
   const t = x.task(str(msg.task_id));
   t.started = over(t.started, msg);

@@ -155,7 +155,7 @@ function messageStop(x: Lookup, parent: string, id: string, abandonedFrom: unkno
   if (m === undefined) return;
   if (typeof abandonedFrom === "number") x.dropPartial(m, abandonedFrom);
   for (const b of m.open) {
-    if (m.has(b)) stop(m, b, true); // has an effect where its own stop is missing
+    if (m.has(b)) stop(m, b, true); // only if the block's stop is missing
   }
   m.open = [];
   m.message.state = m.broken > 0 ? "incomplete" : "complete";

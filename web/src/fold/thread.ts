@@ -2,13 +2,13 @@ import type { Item, Thread } from "./conversation";
 
 /** Indexes the items of a thread. */
 export class ThreadIndex {
-  private at: Map<Item, number> | undefined; // where an item is; made when it is needed first
-  from = 0; // the first place that is not in order
+  private at: Map<Item, number> | undefined; // the position of an item; created on first use
+  from = 0; // the first position that is not sorted
   dirty = false;
 
   constructor(readonly thread: Thread) {}
 
-  /** Whether the places of items are known. */
+  /** Whether the positions of items are known. */
   get indexed(): boolean {
     return this.at !== undefined;
   }
@@ -18,7 +18,7 @@ export class ThreadIndex {
     this.thread.items.push(item);
   }
 
-  /** Where items are, by item. */
+  /** The positions of items, by item. */
   private places(): Map<Item, number> {
     if (this.at === undefined) {
       const at = new Map<Item, number>();
@@ -28,12 +28,12 @@ export class ThreadIndex {
     return this.at;
   }
 
-  /** Where an item is, undefined if it is not there. */
+  /** The position of an item; undefined if it was removed. */
   position(item: Item): number | undefined {
     return this.places().get(item);
   }
 
-  /** Takes an item out, once settle has been there. */
+  /** Marks an item as removed; settle removes it. */
   leave(item: Item): boolean {
     const i = this.position(item);
     if (i === undefined) return false;
@@ -48,7 +48,7 @@ export class ThreadIndex {
     return this.places().size === 0;
   }
 
-  /** Puts the items in order. */
+  /** Sorts the items. */
   settle(): void {
     if (!this.dirty) return;
     const items = this.thread.items;

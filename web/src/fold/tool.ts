@@ -29,7 +29,7 @@ export function toolOf(x: Lookup, b: Block, id: string, name: string): ToolCall 
   return t;
 }
 
-/** Gives a tool the last result that came before its call. */
+/** Assigns to a tool the last result that arrived before its call. */
 function adopt(x: Lookup, tool: ToolCall): void {
   const refs = x.orphans.get(tool.id) ?? [];
   for (let ref = refs.pop(); ref !== undefined; ref = refs.pop()) {
@@ -62,7 +62,7 @@ export function toolComplete(x: Lookup, parent: string, r: ToolResult): void {
   x.orphan(x.add(parent, { kind: "tool_result", toolResult: r }));
 }
 
-/** A sign of life from a tool. Output is added to its progress, never to its input. */
+/** A progress report of a tool. Output is added to its progress, never to its input. */
 export function toolProgress(x: Lookup, id: string, elapsed: number, taskId: unknown, output: unknown): void {
   const tool = x.tools.get(id);
   if (tool === undefined) return;

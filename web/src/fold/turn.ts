@@ -44,7 +44,7 @@ export function usage(x: Lookup, msg: Usage): void {
   x.state.usage = over(x.state.usage, msg);
 }
 
-/** Takes a part of the conversation back. */
+/** Removes a part of the conversation. */
 export function truncate(x: Lookup, msg: Truncate): void {
   const parent = str(msg.parent_tool_use_id);
   if (str(msg.from) !== "") cutFrom(x, parent, str(msg.from));
@@ -58,7 +58,7 @@ export function truncate(x: Lookup, msg: Truncate): void {
   }
 }
 
-/** Takes back the lines of the given uuids. */
+/** Removes the lines with the given uuids. */
 export function retract(x: Lookup, parent: string, uuids: string[]): void {
   for (const uuid of uuids) {
     for (const { message, block } of x.confirmed(parent, uuid)) {
@@ -90,7 +90,7 @@ function cutTurns(x: Lookup, id: string): void {
   if (turn === undefined) return;
   for (const gone of x.state.turns.splice(x.state.turns.lastIndexOf(turn))) {
     for (const ref of x.itemsOf(gone.id)) {
-      // A prompt can have gone to a later turn.
+      // A prompt may belong to a later turn.
       if ((ref.item.turnId ?? "") === gone.id) x.forget(ref);
     }
     x.forgetTurn(gone.id);

@@ -11,7 +11,7 @@ export function assistant(x: Lookup, msg: AssistantMessage): void {
   delete x.state.retry;
   retract(x, parent, strings(msg.supersedes));
   const m = x.answer(parent, str(msg.id), "complete");
-  // Whole lines give the order, also where a message was streamed before.
+  // Complete lines determine the order, even if a message was streamed before.
   if (m.whole === 0) x.toEnd(m);
   const indexes = list(msg.indexes);
   list(get(msg.message, "content")).forEach((content, i) => {
@@ -122,8 +122,8 @@ function totals(x: Lookup, msg: ResultMessage): void {
 }
 
 /**
- * Whether an agent counts from 0 again: its total went down, or it was started again and a turn
- * that used something did not make the total larger.
+ * Whether an agent counts from 0 again: its total decreased, or it was restarted and a turn with usage did not increase
+ * the total.
  */
 function anew(t: Totals, costUsd: number, msg: ResultMessage, restarts: number): boolean {
   const grown = num(msg.total_cost_usd) - (costUsd - (t.costBefore ?? 0));

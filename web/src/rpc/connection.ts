@@ -49,7 +49,7 @@ export interface Options {
   onStatus: (status: Status, retryAt?: number) => void;
   onEnvelope: (e: Envelope) => void;
   onNotice?: (method: string, params: unknown) => void;
-  /** Asked where a socket did not open: whether the server refuses us, and trying again is of no use. */
+  /** Called if a socket did not open: reports whether the server refuses the page, so that retrying is useless. */
   refused?: () => Promise<boolean>;
   timers?: Timers;
 }
@@ -118,7 +118,7 @@ export class Connection {
     }
   }
 
-  /** Gives the socket up, as if it had been lost. */
+  /** Drops the socket, as if it had been lost. */
   drop(): void {
     const socket = this.socket;
     if (socket === undefined) return;
@@ -126,7 +126,7 @@ export class Connection {
     socket.close();
   }
 
-  /** Tries to connect at once where a wait would come first. */
+  /** Connects immediately instead of waiting for the next attempt. */
   hurry(): void {
     this.attempt = 0;
     this.connect();
@@ -204,7 +204,7 @@ export class Connection {
     this.options.onStatus("refused");
   }
 
-  /** Notes that the peer is alive; it is pinged after the next silence. */
+  /** Records that the peer is alive; it is pinged after the next silence. */
   private heard(socket: Socket): void {
     this.timers.clear(this.watch);
     this.watch = this.timers.set(() => {

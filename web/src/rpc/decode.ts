@@ -1,6 +1,6 @@
 import type { RpcMessage } from "./messages";
 
-/** Every type of message. It does not compile where one is missing. */
+/** Every type of message. It does not compile if one is missing. */
 const known: Record<RpcMessage["type"], true> = {
   assistant: true,
   compact_boundary: true,

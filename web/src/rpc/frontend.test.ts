@@ -1,5 +1,5 @@
-// A front end written by the message format alone: it has no fold, handles the five kinds of
-// messages, the events of a stream and the results of tools, and must compile as it is.
+// A front end written only from the message format: it has no fold, handles the five kinds of messages, the events of a
+// stream and the results of tools, and must compile as it is.
 import { expect, test } from "vitest";
 import type {
   RpcAssistantMessage,

@@ -1,5 +1,4 @@
-// The names that the message format gives its types. A front end that was written by the format
-// imports these.
+// The names of the types in the message format. A front end written from the format imports these.
 export type {
   AssistantMessage as RpcAssistantMessage,
   Content as RpcMessageContent,

@@ -15,7 +15,7 @@ import { firstWords, live } from "./sessions";
 import type { Picture, Sending, SessionStore } from "./session";
 import { messageBefore, metadataOf, promptIndex, versionsOf } from "./versions";
 
-/** A key that makes a request one that can be sent again. */
+/** An idempotency key, with which a request can be repeated. */
 export function newKey(): string {
   if (typeof crypto.randomUUID === "function") return crypto.randomUUID();
   const b = crypto.getRandomValues(new Uint8Array(16));
@@ -96,7 +96,7 @@ export interface PermissionAnswer {
   updated_permissions?: unknown;
   reason?: string;
   interrupt?: boolean;
-  /** One of the choices that the agent offers. */
+  /** An option that the agent offers. */
   choice?: string;
 }
 
@@ -138,7 +138,7 @@ function settle(p: PendingPrompt, r: { accepted: boolean; by?: string } | undefi
   return r.accepted;
 }
 
-/** Opens a session that was made, unless the person went elsewhere meanwhile. */
+/** Opens a new session, unless the person has navigated elsewhere. */
 function show(session: string, here: () => boolean): void {
   const open = () => go({ page: "session", ids: [session] });
   if (here()) return open();
@@ -170,7 +170,7 @@ export async function fork(session_id: string, at?: string): Promise<void> {
   show(r.session_id, here);
 }
 
-/** Sends an edited prompt as another version: in a session that goes on before the prompt. */
+/** Sends an edited prompt as another version: in a session that continues before the prompt. */
 export async function resendAsVersion(s: SessionStore, uuid: string, d: Draft): Promise<void> {
   const c = s.fold.conversation;
   const prompt = promptIndex(c, uuid);
@@ -224,7 +224,7 @@ export async function exportSession(session: string, format: string): Promise<vo
   if (r !== undefined) saveText(r.name, r.media_type, r.text);
 }
 
-/** Gives a text to the person as a file. */
+/** Offers a text as a file to download. */
 export function saveText(name: string, type: string, text: string): void {
   const a = document.createElement("a");
   a.href = URL.createObjectURL(new Blob([text], { type }));

@@ -11,7 +11,7 @@ export interface Offer {
   models: readonly Model[];
   commands: readonly { name: string; note: string }[];
   efforts: readonly string[];
-  /** Undefined where it is not known. */
+  /** Undefined if unknown. */
   modes?: readonly string[];
   thinks: boolean;
 }

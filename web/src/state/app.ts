@@ -37,7 +37,7 @@ const stores = new Map<string, SessionStore>();
 const followers = new Map<string, number>();
 let connection: Connection | undefined;
 
-/** A short message that goes away by itself. */
+/** A short message that disappears by itself. */
 export interface Toast {
   id: number;
   text: string;
@@ -63,7 +63,7 @@ export function call<M extends Method>(method: M, params: Params<M>, timeout?: n
   return connection.call(method, params, timeout);
 }
 
-/** Tries to connect now, not when the next try is due. */
+/** Connects now instead of waiting for the next attempt. */
 export function tryNow(): void {
   connection?.hurry();
 }
@@ -99,13 +99,13 @@ export async function tryCall<M extends Method>(method: M, params: Params<M>): P
 /** Returns the text of an error for a person. */
 export function sayError(err: unknown): string {
   const t = w.peek();
-  // The page is connected: it is a machine that is not.
+  // The page is connected, but a machine is not.
   if (err instanceof CallError && err.reason === "not_connected" && status.peek() === "open") return mw.peek().cannotAnswer;
   if (err instanceof CallError) return t.reasons[err.reason] ?? err.message;
   return err instanceof Error ? err.message : String(err);
 }
 
-/** The session of this id, made when it is first asked for. */
+/** The session with this id, created on first use. */
 export function sessionStore(id: string): SessionStore {
   let s = stores.get(id);
   if (s === undefined) {
@@ -115,7 +115,7 @@ export function sessionStore(id: string): SessionStore {
   return s;
 }
 
-/** Follows a session until the function that comes back is called. */
+/** Follows a session until the returned function is called. */
 export function follow(id: string): () => void {
   followers.set(id, (followers.get(id) ?? 0) + 1);
   const s = sessionStore(id);
@@ -125,7 +125,7 @@ export function follow(id: string): () => void {
     followers.set(id, n);
     if (n > 0) return;
     followers.delete(id);
-    // The store stays: coming back goes on from its cursor. The server keeps this order.
+    // The store is kept, so that following it again continues from its cursor. The server keeps this order.
     call("session.detach", { session_id: id }).catch(() => {});
     if (stores.size > 12) stores.delete(id);
   };
@@ -166,7 +166,7 @@ function notice(method: string, params: unknown): void {
 }
 
 let soon = 0;
-/** Asks for the lists again, once for many events. */
+/** Loads the lists again, once for many events. */
 export function refreshSoon(): void {
   if (soon !== 0) return;
   soon = window.setTimeout(() => {
@@ -201,7 +201,7 @@ async function resume(): Promise<void> {
 /** Functions that run whenever the connection is open again. */
 export const afterOpen: (() => void)[] = [];
 
-/** Connects and stays connected. To be called once. */
+/** Connects and stays connected. Call it once. */
 export function start(url: string): Connection {
   const c = new Connection({
     open: () => new WebSocket(url) as never,

@@ -20,14 +20,14 @@ let shown: number | undefined;
 /** The text typed since the request was armed. */
 let typed = "";
 
-/** Notes that a character is typed now, wherever it goes. */
+/** Records that a character is typed now, in any element. */
 export function noteCharacter(now: number, isDigit = false): void {
   before = last;
   last = now;
   if (!isDigit) lastOther = now;
 }
 
-/** How long it was quiet before the character that was noted last. */
+/** The pause before the last recorded character. */
 export function gap(): number {
   return last - before;
 }
@@ -39,7 +39,7 @@ export function arm(key: string): void {
   typed = "";
 }
 
-/** Notes whether the armed request is in view. */
+/** Records whether the armed request is in view. */
 export function setShown(inView: boolean, now: number): void {
   if (!inView) shown = undefined;
   else shown ??= now;
@@ -54,7 +54,7 @@ export function disarm(): string {
   return text;
 }
 
-/** Keeps a character that is no answer yet: it may be the beginning of a sentence. */
+/** Stores a character that does not answer yet, because it may begin a sentence. */
 export function hold(character: string): void {
   typed += character;
 }
@@ -67,7 +67,7 @@ export function mayAnswer(isCharacter: boolean, now: number): boolean {
   return ready(shown, isCharacter, now);
 }
 
-/** Whether a digit may choose an option now. That is no answer, so that several can follow each other. */
+/** Whether a digit may choose an option now. This does not answer the request, so several can follow each other. */
 export function mayChoose(now: number): boolean {
   return shown !== undefined && now - shown >= visibleFor && now - lastOther >= quietFor;
 }

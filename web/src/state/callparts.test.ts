@@ -89,6 +89,6 @@ test("a path outside is a reason only if the agent takes it for that", () => {
   const add = [{ type: "addDirectories", directories: ["/etc"] }];
   expect(outsidePath(write({ permission_suggestions: add }), "/w/p")).toBe("/etc/x");
   expect(outsidePath(write({ permission_suggestions: add }), "/etc")).toBeUndefined();
-  expect(outsidePath(write({}), "/w/p")).toBeUndefined(); // its folder may be one that was added
+  expect(outsidePath(write({}), "/w/p")).toBeUndefined(); // its folder may be an additional one
   expect(outsidePath(write({ blocked_path: "/var/y" }), "/w/p")).toBe("/var/y");
 });

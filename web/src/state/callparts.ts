@@ -43,7 +43,10 @@ function isNoise(key: string, value: unknown, type: string): boolean {
   return empty || (type === "CLAUDE_BASH" && internal.has(key));
 }
 
-/** The path outside of the project that is the reason to ask, if the agent takes it for that: it names the path, or offers to add its folder. */
+/**
+ * The path outside of the project that is the reason to ask, according to the agent: it names the path, or offers to
+ * add its folder.
+ */
 export function outsidePath(p: PermissionRequest, cwd: string): string | undefined {
   const adds = choices(p.permission_suggestions).some((c) => c.kind === "directory");
   return [p.blocked_path ?? "", adds ? changedPath(p) : ""].find((path) => path !== "" && isOutside(path, cwd));

@@ -1,4 +1,4 @@
-// What the page asks the server for, and the browser: one table or scene for each part that is small.
+// The calls of the page to the server and the browser, with one table or scene for each small module.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { CallError } from "../rpc/connection";
 import type { PendingPrompt } from "../rpc/service";

@@ -7,12 +7,12 @@ import { parseContexts } from "./contexts";
 import { isPerson } from "./rows";
 import { beginning, ending } from "./safe";
 
-/** The most characters of a conversation that go along; older ones are left out and counted. */
+/** The maximum number of characters of a carried conversation. Older messages are omitted and counted. */
 export const carryLimit = 60_000;
 
 export interface Carried {
   text: string;
-  /** How many messages at the beginning were left out. */
+  /** How many messages at the beginning were omitted. */
   left: number;
 }
 

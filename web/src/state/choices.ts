@@ -125,13 +125,13 @@ export interface Projects {
   folders: readonly Project[];
 }
 
-/** The folders that a name can mean; undefined where the server does not answer. */
+/** The folders that match a name; undefined if the server does not answer. */
 export async function findProjects(query: string, machine = ""): Promise<Projects | undefined> {
   const r = await call("projects.list", { query, limit: 8, ...onMachine(machine) }).catch(() => undefined);
   return r && { roots: r.roots ?? [], recent: r.recent ?? [], folders: r.folders ?? [] };
 }
 
-/** One folder with its branches; undefined where a session cannot run there. */
+/** One folder with its branches; undefined if a session cannot run there. */
 export async function readProject(path: string, machine = ""): Promise<Project | undefined> {
   const r = await call("projects.list", { path, ...onMachine(machine) }).catch(() => undefined);
   return r?.folders?.[0];

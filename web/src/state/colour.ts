@@ -9,7 +9,7 @@ export interface Part {
   class: string;
 }
 
-/** The coloured parts of each line. A part that goes over several lines is in each of them. */
+/** The coloured parts of each line. A part that spans several lines is in each of them. */
 export function partsByLine(nodes: readonly Coloured[]): Part[][] {
   const lines: Part[][] = [[]];
   let at = 0;
@@ -31,7 +31,7 @@ export function partsByLine(nodes: readonly Coloured[]): Part[][] {
   return lines;
 }
 
-/** Cuts a line where its colour or a mark begins or ends. A marked part has no colour. */
+/** Splits a line where its colour or a mark begins or ends. A marked part has no colour. */
 export function cuts(
   length: number,
   marks: readonly [number, number][],
@@ -58,7 +58,7 @@ const byEnd: Record<string, string> = {
   zsh: "bash",
 };
 
-/** The language of a file by its name; empty where it is not known. */
+/** The language of a file by its name; empty if unknown. */
 export function languageOf(path: string): string {
   const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
   if (name === "dockerfile" || name === "makefile") return name;

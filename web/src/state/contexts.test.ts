@@ -84,7 +84,7 @@ test("what only looks like contents stays text", () => {
   const part = "\n\n📄 `a`:\n```\nx\n```";
   for (const text of [`hi${part} more`, `hi${part}\n`, "hi\n\n📄 `a`:\n```\nx", "hi\n\n🏠 `a`:\n```\nx\n```"])
     expect(parseContexts(text)).toMatchObject({ text, parts: [], after: "" });
-  // The first that does not go on to the end is text, the next may.
+  // The first block does not extend to the end, so it is text; the next one may.
   expect(parseContexts(`hi${part} more${part}`)).toMatchObject({ text: `hi${part} more`, parts: [{ label: "a", content: "x" }] });
   expect(parseContexts("📄 `a`:\n```\n```")).toMatchObject({ text: "", parts: [{ label: "a", content: "" }] });
 });

@@ -73,14 +73,14 @@ export interface Parsed {
   after: string;
 }
 
-/** Takes the block of contexts and their contents off a text. Text that merely looks like them stays text. */
+/** Splits the block of contexts and their contents off a text. Text that only looks like them stays text. */
 export function parseContexts(whole: string): Parsed {
   const { text: rest, tags } = parseBlock(whole);
   const { at, parts } = parseParts(rest);
   const labels = new Set(parts.map((p) => `${p.kind} ${p.label}`));
   return {
     text: rest.slice(0, at),
-    tags: tags.filter((t) => !labels.has(`${t.kind} ${t.label}`)), // the part names it already
+    tags: tags.filter((t) => !labels.has(`${t.kind} ${t.label}`)), // the part already names it
     parts,
     before: whole.slice(0, whole.length - rest.length),
     after: rest.slice(at),
@@ -184,7 +184,7 @@ function parseLine(line: string): Tag | undefined {
   return { kind, label: noted?.[1] ?? rest, note: (noted?.[2] ?? "").replace(/[()[\]]/g, "") };
 }
 
-/** How a context of the service is shown. */
+/** The display of a context of the service. */
 export function tagOf(c: unknown): Tag {
   const type = str(get(c, "type"));
   const kind = (Object.keys(types) as ContextKind[]).find((k) => types[k] === type) ?? "unknown";
@@ -221,7 +221,7 @@ export function goodPath(path: string): boolean {
   return path !== "" && !/[\u0000-\u001f\u007f`\u2028\u2029]/.test(path);
 }
 
-/** The fields that a kind asks for. */
+/** The fields of a kind. */
 export const asks: Record<ContextKind, readonly FieldName[]> = {
   file: ["path"],
   folder: ["path"],
@@ -247,7 +247,7 @@ export type FieldName =
   | "severity"
   | "gitType";
 
-/** The context that the fields make; undefined where one is missing or cannot be. */
+/** The context for the fields; undefined if a field is missing or invalid. */
 export function makeContext(kind: ContextKind, f: Partial<Record<FieldName, string>>): Obj | undefined {
   const base = { type: types[kind], displayType: "TAG" };
   const lines = (f.content ?? "").split("\n").filter((l) => l.trim() !== "").length;

@@ -40,7 +40,7 @@ export function isOutside(path: string, cwd: string): boolean {
   return path !== cwd && !path.startsWith(cwd.endsWith("/") ? cwd : `${cwd}/`);
 }
 
-/** The preview of a choice without the fence around it: it is shown as it is. */
+/** The preview of a choice without the fence around it. It is shown unchanged. */
 export function previewText(text: string): string {
   return /^\s*(`{3,})[^\n]*\n([\s\S]*?)\n?\1\s*$/.exec(text)?.[2] ?? text;
 }

@@ -23,7 +23,7 @@ export interface FileDiff {
   removed: number;
   /** Whether the file is new. */
   isNew: boolean;
-  /** Whether it was too much to compare. */
+  /** Whether it was too large to compare. */
   cut: boolean;
 }
 
@@ -131,7 +131,7 @@ function pair(a: Line | undefined, b: Line | undefined): void {
 
 const made = new WeakMap<object, { result: unknown; diff: FileDiff | undefined }>();
 
-/** The change that a tool makes, by its input and, where it is done, its result. */
+/** The change that a tool makes, from its input and, once it has ended, its result. */
 export function ofTool(toolType: string, input: unknown, result: unknown): FileDiff | undefined {
   if (!isObj(input)) return undefined;
   const old = made.get(input);

@@ -1,4 +1,4 @@
-// The diffs of a session that the page shows, one for each scope: whoever shows one shares it with the others, so figures agree.
+// The diffs of a session, one for each scope, shared by all views so that their figures agree.
 
 import { signal } from "@preact/signals";
 import type { SessionStore } from "./session";
@@ -36,7 +36,7 @@ export class SharedDiff {
     this.loading = false;
   }
 
-  /** Shows a diff that an action has answered with. */
+  /** Shows a diff that an action has returned. */
   set(d: Diff): void {
     this.answered++;
     this.diff.value = d;
@@ -45,7 +45,7 @@ export class SharedDiff {
 
 const all = new WeakMap<SessionStore, Map<string, SharedDiff>>();
 
-/** How many diffs of a session are kept: those that were asked for last. */
+/** How many diffs of a session are kept: the most recently requested ones. */
 const most = 40;
 
 export function sharedDiff(store: SessionStore, scope: Scope): SharedDiff {

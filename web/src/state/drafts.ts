@@ -38,14 +38,14 @@ export function restore(
   d.images.value = was.images;
 }
 
-/** A menu that the text before the caret asks for. */
+/** A menu that the text before the caret opens. */
 export interface Trigger {
   kind: "/" | "@";
   query: string;
   from: number;
 }
 
-/** A slash at the beginning asks for commands; an @ at the beginning of a word for files. */
+/** A slash at the beginning opens commands; an @ at the beginning of a word opens files. */
 export function trigger(text: string, caret: number): Trigger | undefined {
   const before = text.slice(0, caret);
   const slash = /^\/([\w:.-]*)$/.exec(before);

@@ -135,7 +135,7 @@ function checkText(f: Field, v: string): Fault | undefined {
   return undefined;
 }
 
-/** The content of the answer. Fields that are empty and not required are left out. */
+/** The content of the answer. Empty fields that are not required are omitted. */
 export function content(all: readonly Field[], values: ReadonlyMap<string, Value>): Obj {
   const out: Obj = {};
   for (const f of all) {

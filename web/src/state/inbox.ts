@@ -6,14 +6,17 @@ import type { PendingPrompt, Prompt } from "../rpc/service";
 import { call, refreshers } from "./app";
 
 export const inbox = signal<readonly PendingPrompt[]>([]);
-/** The name of a request among those of all sessions: agents number theirs for themselves. */
+/** The name of a request among those of all sessions: the ids of agents can be equal. */
 export function promptKey(p: { session_id: string; prompt: { request_id: string } }): string {
   return `${p.session_id}/${p.prompt.request_id}`;
 }
 
 export const waiting = computed(() => inbox.value.length);
 
-/** Whether a request can be answered on a card: all that it would allow is on it. Plans are read where they were made. */
+/**
+ * Whether a request can be answered on a card, because the card shows everything that it would allow. Plans are
+ * answered in their session.
+ */
 export function fitsCard(p: Prompt): boolean {
   const lines = (text: string) => (text === "" ? 0 : text.split("\n").length);
   if (p.type === "question_request") {
@@ -40,7 +43,7 @@ export function windowTitle(waits: number, title: string): string {
   return waits > 0 ? `(${waits}) ${name}` : name;
 }
 
-/** The prompts that were not there before, which are worth a notification. */
+/** The new prompts, which cause a notification. */
 export function fresh(before: ReadonlySet<string>, now: readonly PendingPrompt[]): PendingPrompt[] {
   return now.filter((p) => !before.has(promptKey(p)));
 }

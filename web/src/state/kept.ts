@@ -1,12 +1,13 @@
-// Text and choices outside of the input, such as the reason of an answer. They are kept while their part of the page is not drawn.
+// Text and choices outside of the input, such as the reason of an answer. They are kept while their component is not
+// drawn.
 
 import { type Signal, signal } from "@preact/signals";
 import type { PendingPrompt } from "../rpc/service";
 import { promptKey } from "./inbox";
 
-/** How many values are kept: those that were drawn last. */
+/** How many values are kept: the most recently drawn ones. */
 const most = 500;
-/** How much of a request tells it from another one that an agent has given the same id. */
+/** The length of the part of a request that distinguishes it from another one with the same id. */
 const mostOfRequest = 4000;
 
 const all = new Map<string, Signal<unknown>>();

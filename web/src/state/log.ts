@@ -1,12 +1,12 @@
-// The log of a session as the server keeps it: every message as it came, also unknown ones.
+// The log of a session as the server stores it: every message unchanged, including unknown ones.
 
 import { get, isObj, num, str } from "../fold/json";
 import type { Envelope } from "../rpc/connection";
 import type { SessionStore } from "./session";
 
-/** No more than this is read of a log at once. */
+/** How much of a log is read at once. */
 export const mostEvents = 20_000;
-/** No more than this is drawn of it at once. */
+/** How many of its events are drawn at once. */
 export const mostShown = 200;
 
 export interface LogPart {

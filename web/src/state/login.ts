@@ -1,4 +1,4 @@
-// The token of the printed address becomes a cookie; it is kept nowhere in the page.
+// Exchanges the token in the printed address for a cookie; the page does not store it.
 
 import { signal } from "@preact/signals";
 
@@ -32,7 +32,7 @@ export async function isRefused(): Promise<boolean> {
   return (await post("v1/health", {}))?.status === 401;
 }
 
-/** The address of the WebSocket, under the path that the page lies at. */
+/** The address of the WebSocket, below the path of the page. */
 export function socketAddress(base: string): string {
   const url = new URL("v1/ws", base);
   url.protocol = url.protocol === "https:" ? "wss:" : "ws:";

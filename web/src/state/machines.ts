@@ -17,8 +17,8 @@ export function machineCalled(name: string): Machine | undefined {
 }
 
 /**
- * Returns since when a session's machine has been out of reach, without a time if that was before the server started. Undefined if it can be
- * reached or is the server's.
+ * Returns since when a session's machine has been unreachable, without a time if that was before the server started.
+ * Undefined if it is reachable or the server's own.
  */
 export function awayFrom(session: string): { machine: string; since?: number } | undefined {
   const machine = live.value.find((s) => s.session_id === session)?.machine;
@@ -28,15 +28,15 @@ export function awayFrom(session: string): { machine: string; since?: number } |
   return m.state === "reachable" ? undefined : { machine, since: Date.parse(m.since) };
 }
 
-/** The permission modes from the one that asks most. */
+/** The permission modes, the one that asks most first. */
 const ranks: Readonly<Record<string, number>> = { plan: 0, dontAsk: 0, default: 1, acceptEdits: 2, auto: 3, bypassPermissions: 4 };
 
-/** Whether a machine allows a permission mode. One that is not known is above every limit. */
+/** Whether a machine allows a permission mode. An unknown mode is above every limit. */
 export function allowsMode(m: Machine, mode: string): boolean {
   return (ranks[mode] ?? 5) <= (ranks[m.max_mode ?? ""] ?? 1);
 }
 
-/** The agent that a new session of a machine gets: the wanted one where the machine has it. */
+/** The agent that a new session of a machine gets: the wanted one if the machine has it. */
 export function agentOn(m: Machine, wanted: string): string {
   return m.agents.includes(wanted) ? wanted : (m.agents[0] ?? wanted);
 }
@@ -50,7 +50,7 @@ export function sessionsOf(name: string, all: readonly SessionSummary[]): { run:
   };
 }
 
-/** A word of a POSIX shell. A home directory at the beginning stays one. */
+/** Quotes a word for a POSIX shell. A tilde at the beginning still means the home directory. */
 export function shellWord(text: string): string {
   if (/^[\w@%+=:,./-]+$/.test(text)) return text;
   const home = /^~\//.test(text) ? "~/" : "";
@@ -69,7 +69,7 @@ export function joinCommand(base: string, o: { name: string; dirs: readonly stri
   return [...words, shellWord((server.origin + server.pathname).replace(/\/$/, ""))].join(" ");
 }
 
-// A session reports that its machine is out of reach, also where the list of machines is not shown.
+// A session reports that its machine is unreachable, even if the list of machines is not shown.
 refreshers.push(async () => {
   if (live.peek().some((s) => s.machine)) await refreshMachines();
 });

@@ -36,7 +36,7 @@ test("the work for a delta does not grow with the text", { timeout: 60_000 }, ()
     }
     return performance.now() - began;
   };
-  // The best of a few: others use the machine too.
+  // The best of a few runs, because other programs use the machine too.
   const best = (n: number) => Math.min(...[1, 2, 3, 4, 5].map(() => time(n)));
   expect(best(5000)).toBeLessThan(best(10) * 10 + 200);
 });

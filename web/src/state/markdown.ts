@@ -8,7 +8,7 @@ export type { Token, Tokens };
 /** A paragraph longer than this is shown without inline marks: it is data, not prose. */
 export const longest = 20_000;
 
-/** A copy of a short text: expressions are slow on a view of a long one. */
+/** Copies a short text, because regular expressions are slow on a slice of a long one. */
 function flat(text: string): string {
   return text.length < 4000 ? text.split("").join("") : text;
 }
@@ -24,7 +24,7 @@ function lex(source: string): Token[] {
   try {
     return new Lexer({ gfm: true }).blockTokens(source, []);
   } catch {
-    // Nested too deeply to be read: it is shown as it was written.
+    // Nested too deeply to parse: it is shown as source.
     return [{ type: "raw", raw: source } as Tokens.Generic];
   }
 }
@@ -36,12 +36,12 @@ function lex(source: string): Token[] {
 export class Document {
   private source = "";
   private pieces: Piece[] = [];
-  private tail = 0; // where the pieces that may still change begin, in the source
-  private settled = 0; // how many pieces cannot change any more
+  private tail = 0; // the offset in the source from which pieces may still change
+  private settled = 0; // the number of final pieces
 
   /**
-   * The pieces of a text. One that grows is known to go on from the last one, so that only
-   * its end is looked at; a text that is whole is compared with all of it.
+   * The pieces of a text. A growing text is known to extend the previous one, so only its end is read; a complete text
+   * is compared as a whole.
    */
   update(text: string, grows = false): readonly Piece[] {
     if (text.length === this.source.length && (grows || text === this.source)) return this.pieces;
@@ -100,7 +100,7 @@ export function inline(text: string): Token[] {
 
 const entities: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0" };
 
-/** A text with its character references read, as Markdown wants it. */
+/** A text with its character references resolved, as Markdown requires. */
 export function entitiesRead(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([a-z]{2,6}));/g, (all, dec, hex, name) => {
     if (name !== undefined) return entities[name as string] ?? all;

@@ -1,4 +1,4 @@
-// Notices and retries, at the place in the conversation where they came.
+// Notices and retries, at their position in the conversation.
 
 import type { FoldedConversation, Notice, NoticeRow, Retry } from "../fold/conversation";
 import { get, num, str } from "../fold/json";
@@ -15,7 +15,7 @@ export interface Event {
   resetsAt?: string;
 }
 
-/** How many are kept. Older ones are not drawn any more. */
+/** How many are kept. Older ones are no longer drawn. */
 const most = 200;
 
 /** Notices that the page shows in another way, or that are for those who write programs for an agent. */
@@ -25,13 +25,15 @@ export class Happened {
   private list: Event[] = [];
   private next = 1;
 
-  /** Those that came when the main thread had this many items, up to but not including the second. */
+  /**
+   * Those that arrived while the main thread had from the first number of items up to, but not including, the second.
+   */
   between(from: number, to: number): readonly Event[] {
     if (this.list.length === 0) return this.list;
     return this.list.filter((e) => e.at >= from && e.at < to);
   }
 
-  /** Begins again from a snapshot, which knows of a notice only the turn that it came in. */
+  /** Starts from a snapshot, in which a notice has only its turn. */
   reset(c: FoldedConversation): void {
     this.list = [];
     const items = c.threads[0]?.items ?? [];
@@ -47,7 +49,7 @@ export class Happened {
       this.add({ at, notice: msg, ...(resets ? { resetsAt: resets } : {}) });
     } else if (msg.type === "retry" && c.retry) {
       const last = this.list[this.list.length - 1];
-      // The tries of one request are one line.
+      // The attempts of one request are one line.
       if (last?.retry && last.at === at && num(last.retry.attempt) < num(c.retry.attempt)) last.retry = c.retry;
       else this.add({ at, retry: c.retry });
     }
@@ -60,7 +62,7 @@ export class Happened {
   }
 }
 
-/** Before the end of the turn that a notice belongs to; at the end where the turn goes on. */
+/** Before the end of the turn that a notice belongs to; at the end while the turn continues. */
 function placeOf(c: FoldedConversation, items: FoldedConversation["threads"][0]["items"], n: NoticeRow): number {
   if (!n.turnId) return items.length;
   const result = items.findIndex((i) => i.kind === "result" && i.turnId === n.turnId);

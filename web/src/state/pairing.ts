@@ -13,7 +13,7 @@ export type Paired =
 
 export const pairing = signal<Paired | undefined>(undefined);
 
-/** Whether a host is this machine, whatever machine asks. */
+/** Whether a host name means the local machine. */
 export function isLoopback(host: string): boolean {
   return /^(localhost|.*\.localhost|127(\.\d+){3}|\[?::1\]?)$/i.test(host);
 }

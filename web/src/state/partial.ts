@@ -4,8 +4,8 @@
 export const previewLimit = 8_192;
 
 /**
- * The members of the object that a piece of JSON begins: those that are whole, and a text
- * that only began as far as it goes. It takes one walk over the piece.
+ * The members of the object that a piece of JSON begins: the complete ones, and an incomplete text up to its end. It
+ * reads the piece once.
  */
 export function partialObject(json: string): Record<string, unknown> {
   const out: Record<string, unknown> = {};
@@ -39,7 +39,7 @@ function skip(s: string, i: number): number {
   return i;
 }
 
-/** Where the string that begins here ends; -1 if it does not. */
+/** The end of the string that begins here; -1 if it is incomplete. */
 function stringEnd(s: string, i: number): number {
   for (let j = i + 1; j < s.length; j++) {
     if (s[j] === "\\") j++;
@@ -74,7 +74,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The text of a string that only began, without an escape that only began. */
+/** The text of an incomplete string, without an incomplete escape. */
 function begun(text: string): string {
   const whole = text.replace(/((?:^|[^\\])(?:\\\\)*)\\(?:u[0-9a-fA-F]{0,3})?$/, "$1");
   const v = parse(`${whole}"`) ?? parse(`${text.slice(0, -6)}"`);

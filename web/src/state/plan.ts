@@ -16,7 +16,7 @@ export function planDone(steps: readonly Step[]): number {
   return steps.filter((s) => s.state === "done").length;
 }
 
-/** The step that is worked on, or else the first that is open. */
+/** The current step, or else the first open one. */
 export function planNow(steps: readonly Step[]): string {
   return (steps.find((s) => s.state === "now") ?? steps.find((s) => s.state === "open"))?.text ?? "";
 }
@@ -26,7 +26,7 @@ export function costOf(c: FoldedConversation): number | undefined {
   return c.totals.costUsd ?? c.usage?.cost_usd;
 }
 
-/** How full the context window is: a share from 0 to 1, undefined where it is not known. */
+/** How full the context window is: a share from 0 to 1; undefined if unknown. */
 export function contextShare(c: FoldedConversation): number | undefined {
   const u = c.usage;
   if (u?.context_tokens === undefined || !u.context_window) return undefined;

@@ -1,4 +1,4 @@
-// Choices of a person on this device, kept in the browser.
+// A person's preferences on this device, stored in the browser.
 
 import { effect, signal } from "@preact/signals";
 
@@ -6,7 +6,7 @@ export type Theme = "system" | "light" | "dark";
 export type Lang = "en" | "zh";
 /** The distance between rows. */
 export type Density = "comfortable" | "compact";
-/** Changes side by side, where there is room, or below each other. */
+/** Whether changes are shown side by side, if there is room, or inline. */
 export type DiffView = "split" | "inline";
 
 function read(key: string): string | null {
@@ -50,11 +50,11 @@ export const theme = signal<Theme>(oneOf(read("theme"), ["system", "light", "dar
 export const lang = signal<Lang>(oneOf(read("lang"), ["en", "zh"], systemLang()));
 export const density = signal<Density>(oneOf(read("density"), ["comfortable", "compact"], "comfortable"));
 export const diffView = signal<DiffView>(oneOf(read("diff"), ["split", "inline"], "split"));
-/** The page that an address without a place opens. */
+/** The page that an address without a fragment opens. */
 export const startPage = signal<"new" | "home">(oneOf(read("start"), ["new", "home"], "new"));
 export const sidebar = signal(read("sidebar") !== "off");
 export const panel = signal(read("panel") !== "off");
-/** Whether letters alone are keys. */
+/** Whether single letters are shortcuts. */
 export const letters = signal(read("letters") !== "off");
 export const notify = signal(read("notify") === "on");
 /** Whether the first-run page was left. */
@@ -69,7 +69,7 @@ function readSeen(): [string, number][] {
   }
 }
 
-/** Notes how far a session was read. At most 500 are kept. */
+/** Records how far a session was read. At most 500 are kept. */
 export function markSeen(session: string, seq: number): void {
   if (seen.peek().get(session) === seq) return;
   const next = new Map(seen.peek());
@@ -78,7 +78,7 @@ export function markSeen(session: string, seq: number): void {
   seen.value = new Map([...next].slice(-500));
 }
 
-/** Keeps the choices and shows theme and language. To be called once. */
+/** Stores the choices and applies theme and language. Call it once. */
 export function keepPrefs(root: HTMLElement): void {
   effect(() => {
     if (theme.value === "system") delete root.dataset["theme"];

@@ -1,4 +1,4 @@
-// Push messages to this browser: whether they can be had, and turning them on and off.
+// Push messages to this browser: whether they are available, and turning them on and off.
 
 import { signal } from "@preact/signals";
 import { call, toast } from "./app";
@@ -20,7 +20,7 @@ export interface PushKept {
 }
 export const pushKept = signal<PushKept | undefined>(undefined);
 
-/** No list of events is all of them. */
+/** Without a list, all events are sent. */
 export function keptOf(r: { events?: readonly string[] | null; allow?: boolean }): PushKept {
   const some = r.events ?? [];
   return { events: pushEvents.filter((e) => some.length === 0 || some.includes(e)), allow: r.allow === true };
@@ -62,7 +62,7 @@ function supported(): boolean {
   return "serviceWorker" in navigator && "PushManager" in window && typeof Notification !== "undefined";
 }
 
-/** The page's own registration; its scope is where the page lies. */
+/** The page's own registration; its scope is the path of the page. */
 async function registered(): Promise<ServiceWorkerRegistration | undefined> {
   return supported() ? navigator.serviceWorker.getRegistration(document.baseURI) : undefined;
 }
@@ -104,7 +104,7 @@ export async function changePush(change: Partial<PushKept>): Promise<void> {
     const kept = pushKept.peek();
     if (!kept) return;
     const next = { ...kept, ...change };
-    pushKept.value = next; // before anything is waited for, or the switch would go back; a failure puts it back
+    pushKept.value = next; // before the first wait, or the switch would flip back; a failure resets it
     const subscription = await (await registered())?.pushManager.getSubscription();
     const params = subscription && paramsOf(subscription.toJSON());
     if (!params) return;
@@ -118,7 +118,7 @@ export async function changePush(change: Partial<PushKept>): Promise<void> {
   });
 }
 
-/** Subscribes this browser. To be called from a click: the browser asks for the right first. */
+/** Subscribes this browser. Call it from a click, because the browser asks for permission first. */
 export async function turnOnPush(): Promise<void> {
   await busy(async () => {
     if ((await Notification.requestPermission()) !== "granted") return;

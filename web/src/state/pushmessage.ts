@@ -89,7 +89,7 @@ export function notAnswered(session: string, lang: "en" | "zh"): Notice {
   return { title: t.failed, body: t.failedBody, tag: session || "parley", data: { session } };
 }
 
-/** Where a click leads: to the session, in the page that the worker belongs to. */
+/** The target of a click: the session, in the worker's page. */
 export function clickTarget(session: string, scope: string): string {
   return session === "" ? scope : new URL(`#/s/${encodeURIComponent(session)}`, scope).href;
 }

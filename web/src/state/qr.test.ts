@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { qrCode } from "./qr";
 
-// Each of these codes was read by an independent decoder (jsQR 1.4.0) before their sum was written down.
+// An independent decoder (jsQR 1.4.0) has read each of these codes before its checksum was recorded.
 test("codes of every length are those that a decoder has read", async () => {
   let all = "";
   for (let n = 1; n <= 213; n++) {

@@ -34,11 +34,11 @@ export function questions(v: unknown): Question[] {
   }));
 }
 
-/** A choice after a click on an option: one of several, or on and off. */
+/** The choice after a click on an option: the only one, or one of several that can be toggled. */
 export function pick(q: Question, c: Chosen, label: string): Chosen {
   if (!q.multi) return { labels: [label] };
   const labels = c.labels.includes(label) ? c.labels.filter((l) => l !== label) : [...c.labels, label];
-  // The order of the options, whatever the order of the clicks was.
+  // In the order of the options, regardless of the order of the clicks.
   const sorted = q.options.map((o) => o.label).filter((l) => labels.includes(l));
   return { ...c, labels: sorted };
 }
@@ -47,7 +47,7 @@ export function isAnswered(c: Chosen | undefined): boolean {
   return c !== undefined && (c.labels.length > 0 || (c.other ?? "").trim() !== "");
 }
 
-/** The answers as the agent takes them: by question, several joined by commas. */
+/** The answers in the agent's form: by question, several joined by commas. */
 export function answers(all: readonly Question[], chosen: readonly (Chosen | undefined)[]): Record<string, string> {
   const out: Record<string, string> = {};
   all.forEach((q, i) => {

@@ -25,7 +25,7 @@ beforeEach(() => {
   toast.mockReset();
 });
 
-/** A review with these remarks. */
+/** A review with these comments. */
 async function review(...comments: unknown[]) {
   const r = new Review("s");
   call.mockResolvedValueOnce({ comments });

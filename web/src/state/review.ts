@@ -1,4 +1,4 @@
-// Remarks on the changes of a session: written, collected, sent to the agent as one message.
+// Comments on the changes of a session: written, collected, and sent to the agent as one message.
 
 import { signal } from "@preact/signals";
 import type { ReviewComment, WorkspaceHunk } from "../rpc/service";
@@ -16,7 +16,7 @@ export interface Place {
   at: number;
 }
 
-/** A remark while it is written. It outlives the hunk that it was begun at, which is another one when the file changes. */
+/** A comment that is being written. It outlives its hunk, which is replaced when the file changes. */
 export interface Writing {
   id: number;
   scope: Scope;
@@ -26,7 +26,7 @@ export interface Writing {
   text: string;
 }
 
-/** A remark that is changed: the new text, and where its field is. */
+/** A comment that is being edited: the new text, and the position of its field. */
 export interface Edit {
   text: string;
   listed: boolean;
@@ -64,7 +64,7 @@ export class Review {
     this.stale.value = new Map([...this.stale.peek()].filter(([id]) => open.has(id)));
   }
 
-  /** Adds a remark. It returns the hunks that are in the place of one that has changed. */
+  /** Adds a comment. If its hunk has changed, it returns the current hunks there. */
   async add(p: NewComment): Promise<{ ok: true } | { ok: false; text: string; hunks?: readonly WorkspaceHunk[] }> {
     try {
       await call("review.comment", { session_id: this.session, idempotency_key: newKey(), ...p });
@@ -144,7 +144,10 @@ export class Review {
   }
 }
 
-/** Where a remark that is written belongs among the hunks that there are now: at the same lines. Undefined where they are gone. */
+/**
+ * The position of an unsaved comment among the current hunks: at the same lines. Undefined if the lines no longer
+ * exist.
+ */
 export function placeNow(
   d: Writing,
   hunks: readonly WorkspaceHunk[],
@@ -172,13 +175,13 @@ export function placeNow(
 
 const startOf = (h: WorkspaceHunk, side: "new" | "old") => (side === "new" ? h.newStart : h.oldStart);
 
-/** The lines that a remark is about, as they were when it was begun, with their signs. */
+/** The lines of a comment, as they were when it was begun, with their signs. */
 export function linesOf({ hunk, place }: Writing): string[] {
   const start = startOf(hunk, place.side);
   return sideOf(hunk, place.side).slice(place.from - start, place.to - start + 1);
 }
 
-/** The lines of one side of a hunk, with their signs: a line that was added is another one than one that stays. */
+/** The lines of one side of a hunk, with their signs: an added line differs from an unchanged one. */
 function sideOf(h: WorkspaceHunk, side: "new" | "old"): string[] {
   return h.lines.filter((l) => l.startsWith(" ") || l.startsWith(side === "new" ? "+" : "-"));
 }

@@ -1,4 +1,4 @@
-// Where the page is: after the # of its address, so that it works under any path.
+// The route of the page, in the fragment of its address, so that it works below any path.
 
 import { signal } from "@preact/signals";
 
@@ -23,7 +23,7 @@ export function parseRoute(hash: string): Route {
     .filter((p) => p !== "")
     .map(decode);
   switch (parts[0]) {
-    case "inbox": // its name in addresses of before
+    case "inbox": // its name in older addresses
     case "home":
       return parts[1] ? { page: "home", request: parts[1] } : { page: "home" };
     case "sessions":
@@ -93,7 +93,7 @@ function enter(r: Route): void {
   if (r.page === "session") lastShown.value = r.ids;
 }
 
-/** Follows the address of the window. To be called once. */
+/** Follows the address of the window. Call it once. */
 export function followRoute(): void {
   const read = () => enter(parseRoute(location.hash));
   addEventListener("hashchange", read);
@@ -107,8 +107,8 @@ export function go(r: Route): void {
 }
 
 /**
- * Returns a function that reports whether the page is still in the same place, so that a slow action does not lead a
- * person away who went elsewhere.
+ * Returns a function that reports whether the page is still in the same place, so that a slow action does not navigate
+ * a person away who has moved on.
  */
 export function fromHere(): () => boolean {
   // The address changes before the browser's event.

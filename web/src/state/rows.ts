@@ -18,9 +18,9 @@ export interface Row {
   event?: Event;
   /** The number of thinking tokens, if the agent reports it. */
   tokens?: number;
-  /** Whether its text ends where nobody has stopped it. */
+  /** Whether its text was cut off without a stop by a person. */
   cut?: boolean;
-  /** Whether a turn's line goes on below. */
+  /** Whether the line of the turn continues below. */
   more: boolean;
 }
 
@@ -33,7 +33,7 @@ export function isPerson(m: Message): boolean {
   return !isLocalOutput(m.blocks[0]?.text ?? "");
 }
 
-/** The note that the CLI writes in the person's name where a turn was stopped. */
+/** The note that the CLI writes in the person's name when a turn was stopped. */
 export function isStop(m: Message): boolean {
   return (
     m.role === "user" &&
@@ -45,7 +45,7 @@ export function isStop(m: Message): boolean {
 
 function nameOf(item: Item, at: number): string {
   const m = item.message;
-  if (m?.id) return m.restart === undefined ? m.id : `${m.id}#${m.restart}`; // an agent that was started again may use an id again
+  if (m?.id) return m.restart === undefined ? m.id : `${m.id}#${m.restart}`; // a restarted agent may reuse an id
   if (m?.uuid) return m.uuid;
   const uuid = item.result?.uuid ?? item.compaction?.uuid ?? item.toolResult?.uuid;
   return uuid ?? `${item.kind}-${at}`;
@@ -91,7 +91,7 @@ function rowsOfItem(items: readonly Item[], at: number, out: Row[]): void {
   if (m.line?.error) out.push({ key: `${name}/error`, kind: "notice", item, message: m, more: true });
 }
 
-/** How much was thought before a message was complete: it then comes after the items that count it. */
+/** The thinking before a message was complete; the message then follows the items that count it. */
 function thoughtBefore(items: readonly Item[], at: number): number | undefined {
   for (let i = at - 1; i >= 0 && items[i]?.unknown; i--) {
     const tokens = thoughtTokens(items[i] as Item);
@@ -100,7 +100,7 @@ function thoughtBefore(items: readonly Item[], at: number): number | undefined {
   return undefined;
 }
 
-/** Notes at the last thought of the turn how long it is. */
+/** Sets the length of the turn's last thought. */
 function noteThought(rows: readonly Row[], tokens: number): void {
   for (let i = rows.length - 1; i >= 0 && rows[i]?.kind !== "user" && rows[i]?.kind !== "result"; i--) {
     const row = rows[i];
@@ -116,7 +116,7 @@ function kindOf(b: Block): RowKind {
   return "block";
 }
 
-/** Makes keys differ where two items have one name, and ends a turn's line at its last row. */
+/** Makes the keys of items with one name distinct, and ends a turn's line at its last row. */
 function finish(rows: Row[], from: number): void {
   const seen = new Map<string, number>();
   for (let i = 0; i < rows.length; i++) {
@@ -157,7 +157,7 @@ export class Rows {
   private list: Row[] = [];
   private starts: number[] = [];
   private count = 0;
-  /** How many rows the last change left as they were. */
+  /** How many rows the last change did not affect. */
   same = 0;
 
   constructor(private readonly happened?: Happened) {}
@@ -176,11 +176,11 @@ export class Rows {
     return this.list;
   }
 
-  /** The rows after a delta, which changes the last items alone. */
+  /** The rows after a delta, which changes only the last items. */
   extend(c: FoldedConversation): readonly Row[] {
     const items = c.threads[0]?.items ?? [];
     if (items.length < this.count) return this.rebuild(c);
-    // A delta can change one of the last three items that are known.
+    // A delta can change only the last three known items.
     let from = this.count;
     for (let known = 0; from > 0 && known < 3; ) if (items[--from]?.unknown === undefined) known++;
     this.same = Math.max(0, (this.starts[from] ?? 0) - 1);
@@ -204,7 +204,7 @@ export class Rows {
     else finishTail(this.list, rowFrom);
   }
 
-  /** The notices and retries that came before these items. */
+  /** The notices and retries before these items. */
   private events(from: number, to: number): void {
     for (const event of this.happened?.between(from, to) ?? [])
       this.list.push({ key: `event-${event.id}`, kind: "event", item: noItem, event, more: false });
@@ -214,7 +214,7 @@ export class Rows {
 /** The item of a row that shows an event and belongs to no item. */
 const noItem: Item = { kind: "event" };
 
-/** Finish for the last rows: names repeat only near each other there. */
+/** Like finish, for the last rows, in which names repeat only near each other. */
 function finishTail(rows: Row[], from: number): void {
   const tail = rows.slice(Math.max(0, from - 8));
   finish(tail, tail.length - (rows.length - from));

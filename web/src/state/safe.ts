@@ -39,7 +39,7 @@ export function plain(text: string): string {
   return text.replace(turns, (c) => `\u2409${(c.codePointAt(0) ?? 0).toString(16)}`.replace("\u2409", "U+"));
 }
 
-/** Whether a text holds such controls. */
+/** Whether a text contains such controls. */
 export function turnsText(text: string): boolean {
   return /[\u202a-\u202e\u2066-\u2069]/.test(text);
 }

@@ -1,13 +1,13 @@
-// A person's message as it is shown: comments of a review, a long text cut at a line, mentioned files.
+// The display of a person's message: comments of a review, a long text cut at a line, mentioned files.
 
 import { beginning } from "./safe";
 
-/** A remark of a review, as the server writes it into a prompt. */
+/** A comment of a review, as the server writes it into a prompt. */
 export interface Remark {
   file: string;
   from: number;
   to: number;
-  /** Whether the lines are those before the change. */
+  /** Whether the lines are from before the change. */
   old: boolean;
   code: string;
   text: string;
@@ -45,7 +45,7 @@ export function parseReview(text: string): { words: string; remarks: Remark[] } 
   return remarks.length > 0 ? { words: words ?? "", remarks } : undefined;
 }
 
-/** A text with more than this is folded. */
+/** Longer texts are folded. */
 const longLines = 40;
 const longText = 4000;
 /** The number of lines shown of a folded text. */

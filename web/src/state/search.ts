@@ -16,13 +16,13 @@ export interface Found {
 export interface Results {
   query: string;
   found: ReadonlyMap<string, Found>;
-  /** More may come. */
+  /** Whether more results may follow. */
   reading: boolean;
 }
 
 export const nothing: Results = { query: "", found: new Map(), reading: false };
 
-/** How many pages of hits of sessions on disk are read, and how many of their sessions are asked for. */
+/** How many pages of matches on disk are read, and how many of their sessions are requested. */
 const mostPages = 10;
 const mostAsked = 40;
 
@@ -74,7 +74,7 @@ async function onDisk(query: string, wanted: () => boolean, found: Map<string, F
   }
 }
 
-/** Asks for the names of sessions on disk that no list has yet. */
+/** Requests the names of sessions on disk that are not in a list. */
 async function know(found: ReadonlyMap<string, Found>, wanted: () => boolean): Promise<void> {
   const known = new Set(past.peek().map((h) => h.session_id));
   const missing = [...found.values()].filter((f) => !f.live && !known.has(f.session)).slice(0, mostAsked);

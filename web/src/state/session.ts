@@ -21,7 +21,7 @@ export interface Sending {
   error?: string;
   /** The reason of the server. */
   reason?: string;
-  /** The place in the log that the server gave it. */
+  /** Its position in the log. */
   seq?: number;
 }
 
@@ -41,13 +41,13 @@ export interface Cursor {
 /** How long one flush may take before the rest waits for the next frame. */
 const budget = 8;
 
-/** How often files are looked at while a turn runs, in milliseconds. */
+/** The interval at which files are checked while a turn runs, in milliseconds. */
 const fileInterval = 1000;
 
 type Schedule = (f: () => void) => void;
 
 const nextFrame: Schedule = (f) => {
-  // A hidden page gets no frames; its log goes on slowly.
+  // A hidden page gets no frames; its log is folded slowly.
   if (typeof document !== "undefined" && !document.hidden) requestAnimationFrame(f);
   else setTimeout(f, 100);
 };
@@ -59,7 +59,7 @@ export function revertKey(turn: string, file: string, hunk: string): string {
 export class SessionStore {
   /** Counts changes of the visible state. Components that draw it read this signal. */
   readonly version = signal(0);
-  /** Counts changes that are more than a delta. Whoever does not show text that streams reads this one. */
+  /** Counts changes other than deltas. Components that do not show streamed text read this signal. */
   readonly durable = signal(0);
   /** Counts logged changes of the session's files and of comments on them. */
   readonly files = signal(0);
@@ -96,7 +96,7 @@ export class SessionStore {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** The conversation. It is changed in place, so whoever draws it follows the version too. */
+  /** The conversation. It is changed in place, so components that draw it also read the version. */
   get conversation(): FoldedConversation {
     void this.version.value;
     return this.fold.conversation;
@@ -154,7 +154,7 @@ export class SessionStore {
     if (i > 0) this.changed();
   }
 
-  /** Folds an envelope where it is the next one. False stops the flush. */
+  /** Folds an envelope if it is the next one. False stops the flush. */
   private take(e: Envelope): boolean {
     const c = this.cursor;
     if (c === undefined) return true;
@@ -209,7 +209,7 @@ export class SessionStore {
     if (get(msg, "review") !== undefined) this.reviews.value++;
   }
 
-  /** Counts files as changed, at most once in a while. */
+  /** Counts files as changed, at a limited rate. */
   private touch(): void {
     if (this.touched) return;
     this.touched = true;
@@ -232,7 +232,7 @@ export class SessionStore {
     });
   }
 
-  /** Own messages that the log now holds are shown from there. */
+  /** This page's messages that are now in the log are shown from the log. */
   private settleSending(): void {
     const list = this.sending.peek();
     if (list.length === 0) return;

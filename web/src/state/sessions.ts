@@ -32,9 +32,9 @@ export interface Entry {
   archived: boolean;
   unread: boolean;
   turns: number;
-  /** Undefined where the agent does not report it. */
+  /** Undefined if the agent does not report it. */
   cost?: number;
-  /** The session that it goes on from. */
+  /** The session that it continues. */
   parent?: string;
   agent: string;
   model: string;
@@ -101,12 +101,12 @@ export function entryOfLive(s: SessionSummary, read: ReadonlyMap<string, number>
   };
 }
 
-/** The session that another one goes on from: a fork, or another version of a prompt. */
+/** The session that another one continues: as a fork, or with another version of a prompt. */
 function parentOf(s: SessionSummary): string | undefined {
   return s.metadata?.["fork_of"] || s.metadata?.["version_of"] || undefined;
 }
 
-/** The name under which a session is on disk. */
+/** The id of a session on disk. */
 export function diskId(id: string): string {
   return live.peek().find((s) => s.session_id === id)?.agent_session_id || id;
 }
@@ -179,7 +179,9 @@ export async function refreshPast(): Promise<void> {
   pastCursor.value = r.cursor || undefined;
 }
 
-/** Entries with those that go on from one right below it, and how deep each is. Without its parent an entry is on its own. */
+/**
+ * Entries with their continuations right below them, and their depth. An entry without its parent is at the top level.
+ */
 export function asTree(all: readonly Entry[]): { e: Entry; depth: number }[] {
   const ids = new Set(all.map((e) => e.id));
   const below = new Map<string, Entry[]>();
@@ -196,11 +198,11 @@ export function asTree(all: readonly Entry[]): { e: Entry; depth: number }[] {
     for (const c of below.get(e.id) ?? []) add(c, depth + 1);
   };
   for (const e of all) if (!children.has(e.id)) add(e, 0);
-  for (const e of all) add(e, 0); // a circle, which no server makes
+  for (const e of all) add(e, 0); // a cycle, which no server creates
   return out;
 }
 
-/** The sessions of the server that were put away. */
+/** The archived sessions of the server. */
 const archived = signal<readonly SessionSummary[]>([]);
 export const archivedEntries = computed<Entry[]>(() =>
   archived.value
@@ -211,7 +213,7 @@ export async function refreshArchived(): Promise<void> {
   archived.value = (await call("session.list", { archived: true })).sessions ?? [];
 }
 
-/** How many pages are read without being asked for, so that the count is true. */
+/** How many pages are loaded in advance, so that the count is correct. */
 const mostPages = 40;
 
 /** All sessions on disk, page after page. */

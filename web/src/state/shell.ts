@@ -1,11 +1,11 @@
 // The offline shell: the requests that the service worker answers, and the files that it caches.
 
-/** Assets that are kept. Those of older pages go first. */
+/** Maximum number of cached assets. Those of older pages are dropped first. */
 export const mostKept = 80;
 
 /**
- * The page itself is asked for and kept for the time without a server; a file of assets/ has its hash in its name, so a kept one is
- * the same. Everything else goes to the server alone: methods, streams, and all that needs a token.
+ * The page itself is requested, and cached for use without the server. A file in assets/ has a hash in its name, so the
+ * cached one is current. Everything else goes only to the server: methods, streams, and all that needs a token.
  */
 export function kindOf(method: string, url: string, navigates: boolean, scope: string): "page" | "asset" | "" {
   const at = new URL(url);

@@ -1,4 +1,4 @@
-// Texts at their edges: what streams, links, lines, tags, lists and figures.
+// Edge cases of texts: streams, links, lines, tags, lists and figures.
 import { expect, test } from "vitest";
 import type { PermissionRequest } from "../rpc/messages";
 import { textOf } from "./find";

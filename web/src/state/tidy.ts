@@ -1,15 +1,15 @@
-// Texts that the CLI writes for the model and for itself, as a person reads them: without tags, ids and
-// names of its protocol. The events of the session have them unchanged.
+// Texts that the CLI writes for the model and for itself, in a readable form: without tags, ids and protocol names. The
+// events of the session have them unchanged.
 
 import { get, str } from "../fold/json";
 
 const tags =
   /<\/?(?:tool_use_error|persisted-output|local-command-(?:stdout|stderr|caveat)|bash-(?:stdout|stderr|input)|user-prompt-submit-hook|task-notification)>/g;
-/** A tag that is of no language: the agent's, for the model. */
+/** A tag of no markup language, which the agent writes for the model. */
 const wrapper = /^\s*<([a-z]+(?:_[a-z\d]+)+)>[\s\S]*?<\/\1>/;
-/** Ids are for the model alone. */
+/** Ids are only for the model. */
 const idLine = /^[ \t]*<([a-z_]+_id)>.*<\/\1>[ \t]*(?:\n|$)/gm;
-/** Such a tag on a line by itself, and at an end of one. */
+/** Such a tag on a line by itself, or at the end of a line. */
 const alone = /^[ \t]*<\/?[a-z]+(?:_[a-z\d]+)+>[ \t]*(?:\n|$)/gm;
 const atEnd = /^[ \t]*<\/?[a-z]+(?:_[a-z\d]+)+>|<\/[a-z]+(?:_[a-z\d]+)+>[ \t]*$/gm;
 const reminders = /<system-reminder>[\s\S]*?<\/system-reminder>\s*/g;
@@ -31,7 +31,7 @@ const uuid = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
 const namedId = new RegExp(`\\s*(?:with )?(?:session ID|message\\.uuid of|with ID):?\\s*${uuid}`, "gi");
 const anyId = new RegExp(uuid, "gi");
 
-/** The name of a tool as a person reads it: words, also where the tool is not known. */
+/** The name of a tool in words, even for an unknown tool. */
 export function toolName(name: string): string {
   const m = /^mcp__(.+?)__(.+)$/.exec(name);
   if (m) return `${spaced(m[1] ?? "")} · ${spaced(m[2] ?? "")}`;
@@ -67,7 +67,7 @@ export function reason(text: string): string {
   return tidy(sentence(text).replace(diagnostics, "")).replace(wireName, (name) => name.replaceAll("_", " "));
 }
 
-/** The text with the message of the JSON in it in its place. */
+/** The text in which JSON is replaced by its message. */
 function sentence(text: string): string {
   const at = text.indexOf("{");
   const end = text.lastIndexOf("}");

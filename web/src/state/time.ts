@@ -1,4 +1,4 @@
-// Times and figures as people read them.
+// Formats times and figures for people.
 
 import type { Words } from "./words";
 
@@ -67,7 +67,7 @@ export function clockTime(t: number, lang: string): string {
   return new Date(t).toLocaleTimeString(lang, { hour: "2-digit", minute: "2-digit", hour12: false });
 }
 
-/** A day and a time; the time alone where it is today. */
+/** A day and a time; only the time if it is today. */
 export function dateTime(ts: string, lang: string): string {
   const t = Date.parse(ts);
   if (Number.isNaN(t)) return "";
@@ -75,7 +75,7 @@ export function dateTime(ts: string, lang: string): string {
   return `${new Date(t).toLocaleDateString(lang, { day: "numeric", month: "short" })} ${clockTime(t, lang)}`;
 }
 
-/** A day that is named as in 2026-11-15, shortly. */
+/** The short form of a day given as 2026-11-15. */
 export function shortDate(day: string, lang: string): string {
   const [y, m, d] = day.split("-").map(Number);
   if (y === undefined || m === undefined || d === undefined || Number.isNaN(y + m + d)) return day;

@@ -6,7 +6,7 @@ import type { RpcMessage } from "../rpc/messages";
 export interface ToolTimes {
   start: number;
   end?: number;
-  /** When the question that is still open was asked. */
+  /** When the open question was asked. */
   asked?: number;
   /** How long a person took so far, in milliseconds. */
   waited: number;
@@ -19,7 +19,7 @@ export class Times {
   private message = "";
   /** When the turn that runs began, later by the time that its requests have waited. */
   turn: number | undefined;
-  /** The requests that wait, and since when at least one does. */
+  /** The open requests, and since when at least one is open. */
   private readonly open = new Set<string>();
   private openSince = 0;
   /** When the last event came. */

@@ -27,7 +27,7 @@ export function inputOf(t: ToolCall): unknown {
   return t.inputText ? partialObject(t.inputText) : {};
 }
 
-/** The path as it is read best: inside the directory without its name. */
+/** The path, relative if it is inside the directory. */
 export function shortPath(path: string, cwd: string | undefined): string {
   if (cwd && path.startsWith(`${cwd}/`)) return path.slice(cwd.length + 1);
   return path;
@@ -55,7 +55,7 @@ export function commandOf(input: unknown): string {
 
 const shell = /^(?:(?:\/usr)?\/bin\/)?(?:ba|z)?sh -l?c /;
 
-/** The command in the quotes of a shell's argument; the whole where there is more than this one argument. */
+/** The command in the quotes of a shell's argument; the whole if there are more arguments. */
 function withoutShell(command: string): string {
   const start = shell.exec(command)?.[0];
   const quoted = start === undefined ? undefined : /^'((?:[^']|'\\''|'"'"')*)'$/.exec(command.slice(start.length))?.[1];
@@ -249,12 +249,12 @@ export function promptTitle(p: Prompt, w: Words): { icon: IconName; title: strin
   return { icon: t.icon, title: w.ask.use(t.verb), object: t.object };
 }
 
-/** The file that a request is about. Of several it is the first. */
+/** The file that a request is about. If there are several, the first. */
 export function changedPath(p: PermissionRequest): string {
   return pathOf(p.input) || (ofContent(p.content, p.input)[0]?.path ?? "");
 }
 
-/** The file that a tool changes. Of several it is the first. */
+/** The file that a tool changes. If there are several, the first. */
 export function pathOf(input: unknown): string {
   return (
     str(get(input, "file_path")) || str(get(input, "notebook_path")) || str(get(list(get(input, "changes"))[0], "path"))

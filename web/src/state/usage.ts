@@ -62,7 +62,7 @@ export function dayName(t: number): string {
   return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())}`;
 }
 
-/** The beginning of the day that lies some days back. Days are not always 24 hours long. */
+/** The beginning of the day some days ago. Days are not always 24 hours long. */
 export function dayStart(now: number, back: number): number {
   const d = new Date(now);
   return new Date(d.getFullYear(), d.getMonth(), d.getDate() - back).getTime();
@@ -82,7 +82,7 @@ export function everyDay(rows: readonly Used[], now: number, period: Period): Us
   return out;
 }
 
-/** The block that goes on, and the highest of all. */
+/** The current block, and the highest of all. */
 export function blocksNow(
   blocks: readonly Used[],
   now: number,
@@ -103,7 +103,7 @@ export function growth(now: number, before: number): number | undefined {
   return before > 0 ? Math.round((100 * (now - before)) / before) : undefined;
 }
 
-/** A round number that is not below the highest of a plot. */
+/** A round number at or above the maximum of a plot. */
 export function ceiling(n: number): number {
   if (!(n > 0)) return 1;
   const p = 10 ** Math.floor(Math.log10(n));
@@ -133,7 +133,7 @@ export async function loadUsage(period: Period, now: number): Promise<Usage | st
   const since = period === "all" ? undefined : dayStart(now, length - 1);
   const earlier = period === "all" ? undefined : dayStart(now, 2 * length - 1);
   try {
-    // One after the other: each of them reads the accounts of all agents.
+    // Sequentially, because each call reads the accounts of all agents.
     const days = await ask("day", since);
     const blocks = await ask("block", dayStart(now, 2));
     const models = await ask("model", since);

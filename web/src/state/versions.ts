@@ -69,7 +69,7 @@ export function promptIndex(c: FoldedConversation, uuid: string): number {
   return -1;
 }
 
-/** The message before a prompt, after which another version of it goes on. */
+/** The message before a prompt, after which another version continues. */
 export function messageBefore(c: FoldedConversation, uuid: string): string | undefined {
   const items = c.threads[0]?.items ?? [];
   let last: string | undefined;

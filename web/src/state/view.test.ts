@@ -1,4 +1,4 @@
-// What the page makes of a conversation: its rows, its phase, its changes and what another agent gets of it.
+// Views of a conversation: its rows, its phase, its changes, and the prompt for another agent.
 import { expect, test } from "vitest";
 import { Fold } from "../fold";
 import type { FoldedConversation, Item } from "../fold/conversation";
@@ -275,7 +275,7 @@ test("the tries of one request are one line, those of another their own, and two
   expect([all.length, new Set(all.map((e) => e.id)).size]).toEqual([200, 200]);
 });
 
-// What is known
+// Known messages
 
 test("the last message is before what the page does not know, with what was thought since", () => {
   const last = said("assistant", "a");

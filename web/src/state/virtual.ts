@@ -60,7 +60,7 @@ export class Heights {
     this.setRows(rows);
   }
 
-  /** Where a row begins. */
+  /** The top of a row. */
   top(index: number): number {
     let sum = 0;
     for (let i = Math.min(index, this.values.length); i > 0; i -= i & -i) sum += this.tree[i] ?? 0;
@@ -105,7 +105,7 @@ export interface Range {
   to: number;
 }
 
-/** The rows to draw for a view, with some more on both sides. */
+/** The rows to draw for a view, with a margin on both sides. */
 export function rangeFor(h: Heights, scrollTop: number, view: number, over: number): Range {
   if (h.length === 0) return { from: 0, to: 0 };
   const from = h.at(Math.max(0, scrollTop - over));

@@ -1,4 +1,4 @@
-// The files and commands that can be named: of a session, or of the folder that a new one will run in.
+// The files and commands that a prompt can mention: those of a session, or of the folder of a new one.
 
 import { get, str } from "../fold/json";
 import { call } from "./app";

@@ -5,7 +5,7 @@ import { computed } from "@preact/signals";
 import { lang } from "./prefs";
 
 const en = {
-  looking: "Looking what the agent can reach…",
+  looking: "Checking what the agent can reach…",
   reads: "Reads",
   writes: "Writes",
   network: "Network",
@@ -14,8 +14,8 @@ const en = {
   here: "its directory",
   places: {
     "the system's programs": "the system's programs",
-    "everything else that the user can read": "all that its user can read",
-    "everything else that the user can write": "all that its user can write",
+    "everything else that the user can read": "everything else its user can read",
+    "everything else that the user can write": "everything else its user can write",
     "this machine": "this machine",
     "every host that this machine reaches": "every other machine",
   } as Record<string, string>,
@@ -24,14 +24,14 @@ const en = {
     api_key: ["The API key stays with the server", "The agent can read a login or the key"],
     environment: ["No variable looks like a secret", "Some variables look like secrets"],
     login_files: ["No file with a login can be read", "Files with a login can be read"],
-    box: ["The sandbox was tried from inside", "The sandbox could not be tried from inside"],
-    processes: ["No process outside can be seen", "Processes outside can be seen"],
-    sockets: ["No socket of the machine is reached", "Sockets of the machine are reached"],
+    box: ["The sandbox was tested from inside", "The sandbox could not be tested from inside"],
+    processes: ["Processes outside are hidden", "Processes outside are visible"],
+    sockets: ["Sockets of the machine cannot be reached", "Sockets of the machine can be reached"],
     sandbox: ["The agent confines its commands", "The agent does not confine its commands"],
-    sandbox_escape: ["No command leaves that limit", "Commands can leave that limit"],
+    sandbox_escape: ["Commands cannot leave this sandbox", "Commands can leave this sandbox"],
     permissions: ["Tools that change something ask first", "Some tools run without asking"],
     server_data: ["The server's data cannot be changed", "The server's data can be changed"],
-    network: ["The network is limited", "Other machines are reached"],
+    network: ["The network is limited", "Other machines can be reached"],
   } as Record<string, readonly [string, string]>,
 };
 

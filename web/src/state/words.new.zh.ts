@@ -38,7 +38,7 @@ export const newZh: typeof newEn = {
   findFolder: "查找文件夹",
   recentProjects: "最近",
   folders: "文件夹",
-  noCommandsYet: "智能体会在第一条消息之后列出它的命令。",
+  noCommandsYet: "代理会在第一条消息之后列出命令。",
   notGit: "不是 git 仓库",
   foldersBelow: (roots) => `${roots} 下的文件夹`,
   noFolder: (query, roots) => `${roots} 下没有名为“${query}”的文件夹。`,

@@ -1,18 +1,18 @@
-// The words of previews and push messages in both languages.
+// The texts about previews and push messages in both languages.
 
 import { computed } from "@preact/signals";
 import { lang } from "./prefs";
 
 const en = {
   preview: "Preview",
-  previewHint: "Opens the page of this process in a tab of its own.",
+  previewHint: "Opens the page of this process in a new tab.",
   previewOpen: (port: number) => `Open the preview of port ${port}`,
   previewAgain: "Look for servers again",
   push: "When the page is closed",
   pushStates: {
     unknown: "Not known yet",
-    unsupported: "This browser has no push messages",
-    insecure: "Needs a page with HTTPS, or on this machine",
+    unsupported: "This browser does not support push messages",
+    insecure: "Requires HTTPS, or a page on this machine",
     disabled: "The server was started without --push",
     blocked: "The browser blocks notifications of this page",
     off: "Off",
@@ -21,7 +21,7 @@ const en = {
   pushOn: "Turn on",
   pushOff: "Turn off",
   pushTest: "Send a test",
-  pushSent: "The push service took the message.",
+  pushSent: "The push service accepted the message.",
   pushFailed: "The browser could not subscribe.",
 };
 

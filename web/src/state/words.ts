@@ -1,9 +1,9 @@
-// The words of the page in its two languages. Those of Chinese are fetched when they are needed.
+// The texts of the page in its two languages. Chinese is fetched when needed.
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import { en } from "./words.en";
 
-/** The words of a language. Both have the same ones: the compiler sees to it. */
+/** The words of a language. The compiler checks that both have the same keys. */
 export type Words = typeof en;
 
 const chinese = signal<Words>(en);
@@ -14,7 +14,7 @@ export async function fetchWords(lang: "en" | "zh"): Promise<void> {
   chinese.value = (await import("./words.zh")).zh;
 }
 
-/** The words of the language that is chosen. */
+/** The texts in the chosen language. */
 export function wordsOf(lang: ReadonlySignal<"en" | "zh">): ReadonlySignal<Words> {
   return computed(() => (lang.value === "zh" ? chinese.value : en));
 }

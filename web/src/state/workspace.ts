@@ -9,7 +9,7 @@ import { call, sayError } from "./app";
 
 export type Diff = WorkspaceDiffResult;
 
-/** Which two states are compared: of one turn, of the last commit and now, or of the session. */
+/** The compared states: of a turn, of the last commit and now, or of the session. */
 export interface Scope {
   turn?: string;
   against?: "head";
@@ -21,7 +21,7 @@ export interface NoDiff {
   text: string;
 }
 
-/** The hunks that are in the place of one that has changed since it was shown. */
+/** The current hunks in place of one that has changed since it was shown. */
 export interface Stale {
   file: string;
   hunks: readonly WorkspaceHunk[];
@@ -105,7 +105,7 @@ function bySession<T>(initial: T): (session: string) => Signal<T> {
   };
 }
 
-/** Paths of files, and paths with ids of hunks, that are left out of the commit. */
+/** Files, and hunks as path and id, that are excluded from the commit. */
 export const leftOut = bySession<ReadonlySet<string>>(new Set());
 
 export const hunkKey = (path: string, id: string) => `${path}\n${id}`;
@@ -122,7 +122,7 @@ export function chosenOf(f: WorkspaceFile, out: ReadonlySet<string>): "all" | "p
   return chosen === f.hunks.length ? "all" : "part";
 }
 
-/** Takes a file into the commit, or out of it; with a hunk that hunk alone. */
+/** Includes a file in the commit or excludes it; with a hunk, only that hunk. */
 export function choose(session: string, f: WorkspaceFile, hunk: WorkspaceHunk | undefined, on: boolean): void {
   const out = leftOut(session);
   const next = new Set(out.peek());
@@ -137,7 +137,7 @@ export function choose(session: string, f: WorkspaceFile, hunk: WorkspaceHunk | 
   out.value = next;
 }
 
-/** Whether the hunks of a diff are those that a commit would have: it begins at the last commit. */
+/** Whether the hunks of a diff are those of a commit, because the diff begins at the last commit. */
 export function hasCommitHunks(diff: Diff, scope: Scope): boolean {
   return scope.against === "head" || (scope.turn === undefined && !!diff.head && diff.workspace?.base === diff.head);
 }
@@ -145,7 +145,7 @@ export function hasCommitHunks(diff: Diff, scope: Scope): boolean {
 /** The message of a commit while it is written. */
 export const commitMessage = bySession("");
 
-/** The lines of a hunk on its new side, or on its old one where it only takes lines away. */
+/** The lines of a hunk on its new side, or on its old side if it only removes lines. */
 export function linesOf(h: WorkspaceHunk): { side: "new" | "old"; from: number; to: number } {
   const side = h.newLines > 0 ? "new" : "old";
   const start = side === "new" ? h.newStart : h.oldStart;

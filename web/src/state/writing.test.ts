@@ -26,7 +26,7 @@ const writing = (change: Partial<Writing> = {}): Writing => ({
 describe("a remark that is written", () => {
   it("stays at its hunk, whatever its lines are", () => {
     expect(placeNow(writing(), [hunk("h0", 1, "+x"), first])).toEqual({ hunk: first, place });
-    // The server names a hunk by its lines alone.
+    // The id of a hunk depends only on its lines.
     const below = { ...first, newStart: 14, oldStart: 10 };
     expect(placeNow(writing(), [below])).toEqual({ hunk: below, place: { side: "new", from: 15, to: 16, at: 16 } });
     const old = writing({ place: { side: "old", from: 11, to: 11, at: 11 } });
@@ -50,7 +50,7 @@ describe("a remark that is written", () => {
     expect(placeNow(writing(), [hunk("h2", 10, " func a() {", "+\ttwo()", "+\tfour()", " }")])).toBeUndefined();
     const twice = hunk("h2", 10, "+\ttwo()", "+\tthree()", "+\ttwo()", "+\tthree()");
     expect(placeNow(writing(), [twice])).toBeUndefined();
-    // A line that was added is another one than the same text that stays.
+    // An added line differs from an unchanged one with the same text.
     expect(placeNow(writing(), [hunk("h2", 10, " \ttwo()", " \tthree()", "+x")])).toBeUndefined();
   });
 

@@ -23,7 +23,7 @@ const views = {
   history: late(() => import("./history").then((m) => m.HistoryPage)),
 };
 
-/** Fetches the view that most people go to next with the first thing that they do. */
+/** Prefetches the most likely next view at the first input. */
 function fetchSoon(): void {
   const stop = new AbortController();
   for (const event of ["keydown", "pointermove", "pointerdown"])

@@ -1,4 +1,4 @@
-// A budget that is used up: it is raised where that is reported, and the agent goes on.
+// A used-up budget, which can be raised where that is reported, so that the agent continues.
 
 import { goOn, newKey, sendAgain } from "../state/actions";
 import { tryCall, w } from "../state/app";
@@ -7,7 +7,7 @@ import type { SessionStore } from "../state/session";
 import { Button } from "./button";
 import { ask } from "./dialog";
 
-/** Asks for a higher limit of the budget that is used up; with it the agent goes on. */
+/** Asks for a higher limit of a used-up budget, with which the agent continues. */
 async function raise(store: SessionStore): Promise<void> {
   const t = w.peek();
   const r = await tryCall("budget.list", { session_id: store.id });

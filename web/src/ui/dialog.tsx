@@ -56,7 +56,7 @@ interface Ask {
   list?: readonly string[];
   ok: string;
   danger?: boolean;
-  /** A text that is asked for, with its value before. */
+  /** A text to enter, with its initial value. */
   input?: { label: string; value: string };
 }
 
@@ -66,12 +66,12 @@ interface Open extends Ask {
 
 const current = signal<Open | undefined>(undefined);
 
-/** Asks for a yes. */
+/** Asks for confirmation. */
 export async function confirm(a: Ask): Promise<boolean> {
   return (await ask(a)) !== undefined;
 }
 
-/** Asks for a text; undefined is a no. */
+/** Asks for a text; undefined if cancelled. */
 export function ask(a: Ask): Promise<string | undefined> {
   current.peek()?.resolve(undefined);
   return new Promise((resolve) => {

@@ -71,7 +71,7 @@ export function DiffTable({ diff, all = false, warn = false, bare = false }: Dif
   );
 }
 
-/** Where the lines of a hunk are, as the file has them afterwards; empty where that is not known. */
+/** The line numbers of a hunk in the changed file; empty if unknown. */
 export function placeOf(h: Hunk): string {
   const numbers = h.lines.flatMap((l) => l.new ?? []);
   const [from, to] = [numbers[0], numbers[numbers.length - 1]];
@@ -94,7 +94,10 @@ function DiffLine({ line, parts }: { line: Line; parts: readonly Part[] }) {
   );
 }
 
-/** The colours of the lines of a diff. The old and the new text are coloured each by itself: only together do their lines make sense. */
+/**
+ * The colours of the lines of a diff. The old and the new text are coloured separately, because mixed lines are not
+ * valid code.
+ */
 export function useColours(lines: readonly Line[], path: string): (l: Line) => readonly Part[] {
   const lang = languageOf(path);
   const side = (gone: "+" | "-") => lines.filter((l) => l.sign !== gone);

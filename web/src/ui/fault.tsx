@@ -1,4 +1,4 @@
-// After a fault: one action that goes on. It is offered at the end of the conversation alone.
+// After a fault: one action to continue, only at the end of the conversation.
 
 import type { Item, Message } from "../fold/conversation";
 import { copyText, goOn, send } from "../state/actions";
@@ -43,7 +43,7 @@ function again(store: SessionStore, m: Message): void {
   send(store.id, { text: before + text + after, contexts: [], images });
 }
 
-/** Errors that a retry would repeat. */
+/** Errors for which a retry cannot help. */
 const hopeless = new Set(["invalid_request", "model_not_found", "billing_error", "oauth_org_not_allowed"]);
 
 /** The action for a fault by its code: that of an answer of the API, or the subtype of a result. */
@@ -53,7 +53,7 @@ export function FaultAction({ code, item, store }: { code: string; item: Item; s
   if (code === "error_max_budget_usd") return <RaiseBudget store={store} />;
   const provider = store.settled.provider ?? "";
   const command = provider.startsWith("codex") ? "codex login" : "claude /login";
-  // How to log in to another agent is in its own words.
+  // The agent's own message explains how to log in to other agents.
   if (code === "authentication_failed" && !provider.startsWith("acp:"))
     return (
       <>

@@ -7,7 +7,7 @@ import type { SessionStore } from "../state/session";
 import { IconButton } from "./button";
 import { Icon } from "./icon";
 
-/** A row to go to. Asking again for the same one goes there again. */
+/** A row to scroll to. Setting the same one again scrolls again. */
 export interface Jump {
   key: string;
   query: string;
@@ -31,7 +31,7 @@ export function FindBar({ store, jump, older }: FindProps) {
   useEffect(() => {
     const onKey = (e: KeyboardEvent) => {
       if (!(e.ctrlKey || e.metaKey) || e.altKey || e.shiftKey || e.key.toLowerCase() !== "f") return;
-      // Once more is the browser's own find.
+      // A second press opens the browser's own search.
       if (document.activeElement === field.current || document.querySelector("dialog[open]")) return;
       e.preventDefault();
       setOpen(true);

@@ -1,4 +1,4 @@
-// A session on disk: read page by page, backwards, and taken up again.
+// A session on disk: loaded page by page, backwards, and continued.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { FoldedConversation } from "../fold/conversation";

@@ -20,7 +20,7 @@ interface Looked {
 
 export const inspected = signal<Looked | undefined>(undefined);
 
-/** No more of one event is drawn than this. */
+/** How much of one event is drawn. */
 const mostText = 100_000;
 
 export function Inspector({ of }: { of: Looked }) {
@@ -42,7 +42,7 @@ export function Inspector({ of }: { of: Looked }) {
   const events = typeof part === "object" ? part.events : [];
   const wanted = query.toLowerCase();
   const found = wanted === "" ? events : events.filter((e) => JSON.stringify(e.msg).toLowerCase().includes(wanted));
-  // The newest ones are those that a person looks for.
+  // The newest ones are shown first.
   const shown = found.slice(-mostShown);
   return (
     <Dialog title={t.log.title} close={close} class="wide">

@@ -18,10 +18,10 @@ const sentence = 300;
 let afterG = 0;
 /** The focused element on which space is held down. */
 let spaceOn: EventTarget | null = null;
-/** Since when the focus is where Tab has moved it. */
+/** Since when the focus has been where Tab moved it. */
 let tabbed: number | undefined;
 
-/** Follows the keys of the window. To be called once. */
+/** Follows the keys of the window. Call it once. */
 export function watchKeys(): void {
   addEventListener(
     "keydown",
@@ -90,9 +90,9 @@ function leave(to: EventTarget | null): void {
   if (armed.peek() !== "" && cardOf(to)?.dataset["request"] !== armed.peek()) disarm();
 }
 
-/** Sees every key first: it keeps typed text away from answers and sends it to the input. */
+/** Handles every key first: it sends typed text to the input instead of an answer. */
 function guard(e: KeyboardEvent): void {
-  // When it was pressed, not when a busy page gets to it: letters typed at once would look slow.
+  // The time of the key press, not of its handling: on a busy page fast typing would look slow.
   const now = e.timeStamp;
   const isCharacter = [...e.key].length === 1 && !command(e);
   if (isCharacter || composes(e)) noteCharacter(now, /^\d$/.test(e.key));

@@ -1,4 +1,4 @@
-// Views with code that is fetched at their first use, or earlier.
+// Views whose code is fetched at their first use or earlier.
 
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";

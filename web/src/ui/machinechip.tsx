@@ -1,4 +1,4 @@
-// The machine of a session, where it is another one than the server's.
+// The machine of a session, unless it is the server's.
 
 import { plain } from "../state/safe";
 import { mw } from "../state/words.machines";

@@ -1,4 +1,4 @@
-// Machines: where agents can run, whether they can now, and how another one is added.
+// Machines: where agents can run, whether they are reachable, and how to add one.
 
 import { useEffect, useState } from "preact/hooks";
 import type { Machine } from "../rpc/service";

@@ -79,7 +79,7 @@ function List({ list }: { list: Tokens.List }) {
   return <ol start={typeof list.start === "number" ? list.start : 1}>{items}</ol>;
 }
 
-/** Tables beyond this many cells show their first rows: a screen is no place for more. */
+/** Tables beyond this many cells show their first rows: more does not fit a screen. */
 const maxCells = 4000;
 
 function Table({ table }: { table: Tokens.Table }) {

@@ -1,4 +1,4 @@
-// The MCP servers of a session: how they are, their tools, connected again, on and off.
+// The MCP servers of a session: their state, their tools, reconnecting, and switching them on and off.
 
 import { useEffect, useState } from "preact/hooks";
 import { get, list, str } from "../fold/json";

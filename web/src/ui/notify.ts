@@ -9,7 +9,7 @@ import { live } from "../state/sessions";
 import { promptTitle } from "../state/tools";
 import { toast } from "../state/app";
 
-/** Asks the browser for the right to notify. */
+/** Asks the browser for permission to notify. */
 export async function askToNotify(): Promise<void> {
   if (notify.peek()) {
     notify.value = false;
@@ -21,7 +21,7 @@ export async function askToNotify(): Promise<void> {
   else toast(w.peek().notifyBlocked, true);
 }
 
-/** Follows the inbox. To be called once. */
+/** Follows the inbox. Call it once. */
 export function watchInbox(): void {
   let known: Set<string> | undefined;
   effect(() => {
@@ -32,7 +32,7 @@ export function watchInbox(): void {
     if (before === undefined || !notify.peek() || !document.hidden || typeof Notification === "undefined") return;
     for (const p of fresh(before, all).slice(0, 3)) {
       const { title, object } = promptTitle(p.prompt, w.peek());
-      // A notification cannot show all that is asked, so it only leads to it.
+      // A notification cannot show the whole request, so it only links to it.
       const n = new Notification(title, { body: object, tag: promptKey(p) });
       n.onclick = () => {
         window.focus();

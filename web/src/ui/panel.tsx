@@ -41,7 +41,7 @@ export function Panel({ store, over }: { store: SessionStore; over: boolean }) {
   const box = useRef<HTMLElement>(null);
   useEffect(() => {
     if (!over) return;
-    // It takes the focus while it lies over the page, and gives it back.
+    // It takes the focus while it covers the page, and then returns it.
     const before = document.activeElement;
     box.current?.querySelector<HTMLElement>("button")?.focus();
     return () => {

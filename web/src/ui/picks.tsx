@@ -5,7 +5,7 @@ import { type Entry, refreshPast } from "../state/sessions";
 import { Button } from "./button";
 import { confirm } from "./dialog";
 
-/** Archives those that run, or takes them back. */
+/** Archives the running ones, or unarchives them. */
 async function archiveAll(ids: readonly string[], archived: boolean): Promise<void> {
   const t = w.peek();
   const done: string[] = [];
@@ -16,7 +16,7 @@ async function archiveAll(ids: readonly string[], archived: boolean): Promise<vo
   toast(archived ? t.unarchived : t.archivedNow, false, { label: t.undo, run: () => void archiveAll(done, !archived) });
 }
 
-/** Deletes all after one question, which has their number. It returns whether it was answered with yes. */
+/** Deletes all after one confirmation with their number. It returns whether that was given. */
 async function deleteAll(all: readonly Entry[]): Promise<boolean> {
   const t = w.peek();
   const title = t.sessions_.deleteMany(all.length);

@@ -26,7 +26,7 @@ export function Steps({ steps }: { steps: readonly Step[] }) {
   );
 }
 
-/** The plan and the changes in one line, where there is no room for the panel. */
+/** The plan and the changes in one line, if there is no room for the panel. */
 export function PlanStrip({ store }: { store: SessionStore }) {
   void store.durable.value;
   const steps = planSteps(store.settled);

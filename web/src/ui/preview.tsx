@@ -11,7 +11,7 @@ import { IconButton } from "./button";
 import { Icon } from "./icon";
 import { Section } from "./section";
 
-/** How long a session must be quiet before its ports are looked for, in milliseconds. */
+/** How long a session must be quiet before its ports are searched, in milliseconds. */
 const settle = 1000;
 
 export function Preview({ store }: { store: SessionStore }) {

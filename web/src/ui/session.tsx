@@ -33,7 +33,7 @@ export function SessionPage() {
   const { ids } = r;
   const several = ids.length > 1;
   const views = ids.map((id) => <SessionView key={id} id={id} several={several} ids={ids} />);
-  // There is one main part of a page, also where it has two conversations.
+  // A page has one main element, even with two conversations.
   return several ? (
     <main class="sides" id="main">
       {views}

@@ -1,4 +1,4 @@
-// The detail of a session in the list: its figures, its actions, and the conversations that continue it.
+// The details of a session in the list: its figures, its actions, and its continuations.
 
 import { exportSession, fork } from "../state/actions";
 import { now, w } from "../state/app";
@@ -80,7 +80,7 @@ export function SessionDetail({ e, all, show, close }: DetailProps) {
   );
 }
 
-/** The conversations of which one goes on from another, with this one. */
+/** The conversations that continue each other, including this one. */
 function Branches({ e, all, show }: Omit<DetailProps, "close">) {
   const byId = new Map(all.map((x) => [x.id, x]));
   const rootOf = (x: Entry): string => {

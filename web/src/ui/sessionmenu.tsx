@@ -79,7 +79,7 @@ export function ActionMenu({
   );
 }
 
-/** Makes a link that shows a session to whoever has it. */
+/** Creates a link that shows a session to anyone who has the link. */
 export async function shareSession(session_id: string): Promise<void> {
   const t = w.peek();
   const yes = await confirm({ title: t.shareTitle, text: t.shareText, ok: t.shareDo });

@@ -180,7 +180,7 @@ export function SessionsPage() {
   );
 }
 
-/** The lists that narrow the sessions, as far as there is a choice. */
+/** The filters of the sessions, if there is a choice. */
 function narrowings(all: readonly Entry[]): (readonly [keyof Narrow, string, string, string[]])[] {
   const t = w.value;
   const machines = [...new Set(all.map((e) => e.machine || thisMachine))].sort();
@@ -230,7 +230,7 @@ function Row({ e, depth, hit, query, current, show, picked, toggle }: RowProps) 
     <tr
       aria-current={current ? "true" : undefined}
       data-id={e.id}
-      // A pointer that is down must not find another place under it when it goes up: it shows the detail with its click.
+      // The layout must not change between pointer down and up, so the details open on the click.
       onPointerDown={() => {
         pressed.current = true;
       }}
@@ -277,7 +277,7 @@ function Row({ e, depth, hit, query, current, show, picked, toggle }: RowProps) 
       <td class="p-hide r num">{e.turns > 0 ? e.turns : ""}</td>
       <td class="p-hide r num">{e.cost !== undefined && e.cost > 0 ? money(e.cost) : ""}</td>
       <td class="r dim num nowrap">{age(e.updated, now.value, t, lang.value)}</td>
-      <td // its menu opens without the detail, which would move it
+      <td // its menu opens without the details, which would move it
         onFocusIn={(f) => f.stopPropagation()}
         onClick={(c) => {
           pressed.current = false;

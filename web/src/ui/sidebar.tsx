@@ -17,7 +17,7 @@ import { StateDot } from "./small";
 
 export function Sidebar() {
   const t = w.value;
-  // Changes need the width: they begin with the rail.
+  // Changes need the width, so the sidebar begins collapsed.
   const rail = !sidebar.value || route.value.page === "changes";
   useEffect(() => {
     void route.value;

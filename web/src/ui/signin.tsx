@@ -1,4 +1,4 @@
-// The way in where the address carried no token, or an old one.
+// The sign-in page, for an address without a valid token.
 
 import { useState } from "preact/hooks";
 import { w } from "../state/app";

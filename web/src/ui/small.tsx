@@ -1,4 +1,4 @@
-// Small things that many parts use.
+// Small components that many views use.
 
 import { useEffect, useState } from "preact/hooks";
 import { w } from "../state/app";

@@ -132,11 +132,11 @@ function ToolStep({ row, block, store, nested }: ToolStepProps) {
   const tool = block.tool;
   if (tool === undefined) return null;
   const prompt = store.conversation.prompts.find((p) => p.tool_use_id === tool.id && tool.id !== "");
-  // The request at the end of the conversation has all of it.
+  // The request at the end of the conversation shows all of it.
   if (prompt && !nested) return null;
   const { icon, shape } = titleOfCall(tool, store.conversation.provider, w.value);
   const chosen = tool.toolType === "CLAUDE_ASK_USER_QUESTION" || tool.toolType === "CLAUDE_EXIT_PLAN_MODE";
-  // A choice is no fault, nor is a change that was not applied: the agent tries another one.
+  // A choice is not a fault, and neither is a change that was not applied: the agent tries another one.
   const bad = stateOf(tool, store, false) === "failed" && !chosen && shape !== "diff";
   const tone = prompt ? "ask" : bad ? "bad" : "";
   return (

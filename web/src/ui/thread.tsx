@@ -24,20 +24,20 @@ interface ThreadProps {
 }
 
 const over = 600;
-/** This near to the end the view follows it. */
+/** The distance from the end within which the view follows it. */
 const near = 48;
 
 interface View {
   heights: Heights;
   range: Range;
   follow: boolean;
-  /** Where the view was last: less than this is a step up. */
+  /** The last scroll position; a smaller one is a step up. */
   top: number;
   anchor: { key: string; offset: number };
   width: number;
   seen: number;
   observed: WeakSet<Element>;
-  /** The own messages that were brought into view. */
+  /** The person's messages that were scrolled into view. */
   sent: Set<string>;
   /** Words are marked. */
   lit: boolean;
@@ -245,7 +245,7 @@ function useScroll(
     if (!e) return;
     const onScroll = () => {
       const was = v.follow;
-      // A picture that has come makes the end move away, which is no step of the reader.
+      // A loaded picture moves the end, which is not a scroll of the reader.
       if (e.scrollHeight - e.scrollTop - e.clientHeight < near) v.follow = true;
       else if (e.scrollTop < v.top) v.follow = false;
       v.top = e.scrollTop;

@@ -1,10 +1,10 @@
-// The list of machines, asked for again while it is shown.
+// The list of machines, reloaded while it is shown.
 
 import { useEffect } from "preact/hooks";
 import { status } from "../state/app";
 import { refreshMachines } from "../state/machines";
 
-/** Keeps the list of machines current, in steps of so many milliseconds. */
+/** Reloads the list of machines at an interval in milliseconds. */
 export function useMachines(every: number): void {
   const open = status.value === "open";
   useEffect(() => {

@@ -74,7 +74,7 @@ function Said({ text, all, showAll }: { text: string; all: boolean; showAll: () 
   );
 }
 
-/** A remark with the lines that it is about, and their numbers. */
+/** A comment with its lines and their numbers. */
 function RemarkCard({ r }: { r: Remark }) {
   const t = w.value;
   const lines = r.code.split("\n").map((text, i): Line => ({ sign: " ", text, [r.old ? "old" : "new"]: r.from + i }));
@@ -207,7 +207,7 @@ function Actions({ message, store, at, edit }: ActionsProps) {
   );
 }
 
-/** Takes files back to where they were, after a preview. */
+/** Rewinds files, after a preview. */
 async function rewind(session_id: string, user_message_id: string): Promise<void> {
   const t = w.peek();
   const r = await tryCall("session.rewind", { session_id, user_message_id, dry_run: true });

@@ -1,4 +1,4 @@
-// A message that is edited and sent again, and the way between its versions.
+// Editing and resending a message, and switching between its versions.
 
 import { resendAsVersion, send } from "../state/actions";
 import { w } from "../state/app";
@@ -84,7 +84,7 @@ export function EditAndResend({ name, fresh, text, around, images, uuid, store, 
   );
 }
 
-/** Where a prompt has versions: which one this is, and the way to the others. */
+/** For a prompt with versions: which one this is, and links to the others. */
 export function Versions({ uuid, store }: { uuid: string; store: SessionStore }) {
   void store.durable.value;
   const found = store.versions ? store.versions(uuid) : liveVersions(uuid, store);

@@ -14,16 +14,16 @@ const wideQuery = "(min-width: 900px)";
 export const wide = signal(typeof matchMedia === "function" && matchMedia(wideQuery).matches);
 /** Whether there is one pane. */
 export const phone = () => typeof matchMedia === "function" && matchMedia("(max-width: 719px)").matches;
-/** Whether the panel is shown where it lies over the page. */
+/** Whether the panel is shown when it covers the page. */
 export const overlay = signal(false);
 
-/** Shows or hides the panel, in the way that the width has. */
+/** Shows or hides the panel, depending on the width. */
 export function togglePanel(show?: boolean): void {
   const s = narrow.peek() ? overlay : panel;
   s.value = show ?? !s.peek();
 }
 
-/** Follows the window. To be called once. */
+/** Follows the window. Call it once. */
 export function watchViewport(root: HTMLElement): void {
   matchMedia(query).addEventListener("change", (e) => {
     narrow.value = e.matches;

@@ -62,7 +62,7 @@ for (const provider of ["codex", "acp:claude-agent-acp"])
     await turns(page, 3);
     await page.locator(".step .diff").getByText("func main() {}").waitFor();
     await page.locator(".turn-foot").nth(2).getByText("1 changed file").or(page.getByText("1 changed file").last()).waitFor();
-    assert.equal(await page.locator(".panel").getByText("No file was changed yet.").count(), 0);
+    assert.equal(await page.locator(".panel").getByText("No files changed yet.").count(), 0);
     assert.doesNotMatch((await page.locator(".step").allInnerTexts()).join("\n"), wire);
     assert.doesNotMatch(await page.locator(".thread").innerText(), /\d steps/, "the steps of the model are not known");
     await changes(page, sessionId(page));
@@ -101,7 +101,7 @@ test("the simulated agent changes a file of the project, asks with previews and 
   await page.getByRole("button", { name: "Raise the budget" }).click();
   const dialog = page.getByRole("dialog", { name: "Raise the budget" });
   await dialog.getByLabel("New limit in tokens").fill("1000000");
-  await dialog.getByRole("button", { name: "Raise and go on" }).click();
+  await dialog.getByRole("button", { name: "Raise and continue" }).click();
   await turns(page, 3);
   await page.locator(".user", { hasText: "Show me markdown" }).waitFor();
   assert.equal(await page.locator(".user.failed").count(), 0, "the prompt was sent again, once");

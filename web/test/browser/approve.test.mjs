@@ -1,4 +1,5 @@
-// What happens by accident answers no request: a click where one appears, a held key, an input method, a field that takes the focus.
+// Accidental input does not answer a request: a click where one appears, a held key, an input method, a field that
+// takes the focus.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -56,7 +57,7 @@ test("a click where a request appears or moves does not answer it", async () => 
   await page.mouse.dblclick(x, y);
   assert.ok((await page.evaluate(() => window.clicked)).includes(true), "the card came under the pointer");
   assert.equal(await waits(page, id), 1, "it has just come");
-  // What grows above it moves it.
+  // Content that grows above moves it.
   await page.locator(".ask-card:not([data-moving])").waitFor();
   await page.evaluate(() => {
     const space = document.createElement("div");
@@ -95,7 +96,7 @@ test("two requests: the second click of a double click does not answer the next 
       target?.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, detail: 2, clientX, clientY }));
     }).observe(document.body, { childList: true, subtree: true });
   }, upper);
-  // What grows above a request moves it, and a click then is not taken.
+  // Content that grows above a request moves it, and a click is then ignored.
   for (let i = 0; i < 10 && (await card(upper).count()) > 0; i++) {
     await page.locator(`.ask-card[data-request^="${upper}/"]:not([data-moving])`).waitFor();
     const at = await middle(card(upper).getByRole("button", { name: "Allow once" }));

@@ -1,4 +1,4 @@
-// What no page may have: serious faults that axe finds, and contents wider than the window.
+// Checks pages for serious faults that axe finds and for content wider than the window.
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -23,7 +23,7 @@ export async function violations(page) {
   }));
 }
 
-/** What reaches over the right edge. */
+/** Elements beyond the right edge. */
 export async function overflow(page) {
   return page.evaluate(() => {
     const wide = document.documentElement.clientWidth;

@@ -44,11 +44,11 @@ test("a session is begun in a sandbox, which its bar and the panel show, in both
   const panel = page.getByRole("complementary", { name: "This session" });
   await panel.locator("summary", { hasText: "Reach" }).click();
   const reach = panel.locator(".sec", { hasText: "Reach" });
-  await reach.getByText("The sandbox was tried from inside").waitFor();
+  await reach.getByText("The sandbox was tested from inside").waitFor();
   const rows = (await reach.innerText()).replace(/\s+/g, " ");
   assert.match(rows, /Writes its directory/);
   assert.match(rows, /Network nothing Secrets nothing The API key stays with the server/);
-  assert.match(rows, /No process outside can be seen/);
+  assert.match(rows, /Processes outside are hidden/);
   assert.match(rows, /Some tools run without asking/);
   assert.deepEqual(await violations(page), []);
 

@@ -119,7 +119,7 @@ test("keys go from hunk to hunk, and a hunk that has changed since is not revert
   writeFileSync(name, readFileSync(name, "utf8").replace("Attempts: 6,", "Attempts: 9,"));
   await page.keyboard.press("r");
   const alert = file(page, "upload/retry.go").getByRole("alert");
-  await alert.getByText("These lines have changed since you saw them. Nothing was done.").waitFor();
+  await alert.getByText("These lines have changed since you saw them. Nothing was reverted.").waitFor();
   await alert.getByText("Attempts: 9,").waitFor();
   assert.match(read(dir, "upload/retry.go"), /Attempts: 9/);
   await hunks(page, "upload/retry.go").first().getByText("Attempts: 9,").waitFor();
@@ -158,7 +158,7 @@ test("a commit of what was chosen names the session; the worktree goes when noth
   await dialog.getByRole("button", { name: "Remove, keep the branch" }).click();
   await dialog.getByText("deletes it permanently").waitFor();
   assert.equal(existsSync(join(dir, "docs/limits.md")), true, "nothing is lost before a person says so");
-  await dialog.getByRole("button", { name: "Lose it and remove" }).click();
+  await dialog.getByRole("button", { name: "Discard and remove" }).click();
   await page.getByText("The worktree was removed.").waitFor();
   assert.equal(existsSync(dir), false);
   await clean(page);
@@ -336,7 +336,7 @@ test("remarks on two files are written, changed, removed, sent as one message, a
   await row("Say why").waitFor({ state: "detached" });
   // One of them loses its lines before it is sent.
   writeFileSync(join(dir, "docs/limits.md"), "# Limits\n\nNothing is limited.\n");
-  await page.getByPlaceholder("Words before the comments (optional)").fill("Two things before we merge.");
+  await page.getByPlaceholder("Text before the comments (optional)").fill("Two things before we merge.");
   await page.getByRole("button", { name: "Send 2 comments to the agent" }).click();
   await page.getByText("1 comment sent as one message. 1 comment not: the lines have changed.").waitFor();
   await row("Name the units, please.").getByText("lines have changed", { exact: true }).waitFor();
@@ -469,7 +469,7 @@ test("a remark that is changed, and the words before all remarks, stay when the 
   await all.first().getByRole("button", { name: "Comment", exact: true }).click();
   await page.locator(".cmt-form textarea").fill("Five.");
   await page.keyboard.press("Control+Enter");
-  const words = page.getByPlaceholder("Words before the comments (optional)");
+  const words = page.getByPlaceholder("Text before the comments (optional)");
   await words.fill("Before we merge:");
   await all.first().getByRole("button", { name: "Edit the comment" }).click();
   await all.first().locator(".cmt textarea").fill("Five are enough.");
@@ -502,7 +502,7 @@ test("in a checkout that is the person's own, an uncommitted change is reverted 
   const first = hunks(page, "upload/retry.go").first();
   const dialog = page.getByRole("dialog", { name: "Revert this hunk?" });
   await first.getByRole("button", { name: "Revert hunk" }).click();
-  await dialog.getByText("It is your own checkout: what you have changed there yourself goes back too.").waitFor();
+  await dialog.getByText("This is your own checkout: your own changes in the file are reverted too.").waitFor();
   await dialog.getByRole("button", { name: "Cancel" }).click();
   await dialog.waitFor({ state: "detached" });
   assert.match(read(dir, "upload/retry.go"), /Attempts: 6/, "nothing is done before a yes");

@@ -158,7 +158,7 @@ step("a question with several answers, a plan refused", async () => {
   await page.getByLabel("Permission mode").selectOption("plan");
   await page.waitForFunction((id) => window.parleyTest.state(id).includes('"permissionMode":"plan"'), sessionId(page));
   await say(page, "plan the night");
-  await page.getByLabel("What should be different?").fill("smaller steps, by the week");
+  await page.getByLabel("What should change?").fill("smaller steps, by the week");
   await page.getByRole("button", { name: /Keep planning/ }).click();
   await said(page, "I go on planning in smaller steps.");
   await page.getByLabel("Permission mode").selectOption("default");

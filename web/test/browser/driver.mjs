@@ -67,7 +67,7 @@ export class Server {
     return [this.process, this.process.stdin, this.process.stdout];
   }
 
-  /** Kills it without a word, as a crash does. */
+  /** Kills it without notice, like a crash. */
   async kill() {
     this.process.ref();
     this.process.kill("SIGKILL");
@@ -131,7 +131,7 @@ export async function open(browser, server, options = {}) {
   page.on("request", (r) => page.hosts.add(new URL(r.url()).host));
   const wait = page.waitForFunction.bind(page);
   page.waitForFunction = (f, ...rest) => {
-    // A promise is true whatever comes of it, so such a wait would be over at once.
+    // A promise is truthy, so such a wait would end at once.
     if (Object.prototype.toString.call(f) === "[object AsyncFunction]") throw new Error("use eventually");
     return wait(f, ...rest);
   };

@@ -25,7 +25,7 @@ after(async () => {
   await server.stop();
 });
 
-/** Joins the server through the way, with the real CLI and the fake API, and offers src below its home. */
+/** Joins the server through the proxy, with the real CLI and the fake API, and offers src below its home. */
 async function joinThrough(page, name) {
   const home = join(server.dir, name);
   const { token } = await page.evaluate((n) => window.parleyTest.call("tokens.create", { name: n, role: "host" }), name);
@@ -82,8 +82,8 @@ test("a session of another machine: its folders, its files, a cut in mid turn, a
   await page.locator(".srow .s-meta").getByText("crane · harness").waitFor();
   await said(page, "boat 9,");
   way.cut();
-  const away = page.locator(".dock [role=status]", { hasText: /^crane is out of reach since/ });
-  await away.getByText("What you send waits until it is back.").waitFor();
+  const away = page.locator(".dock [role=status]", { hasText: /^crane has been unreachable since/ });
+  await away.getByText("Your messages wait until it is back.").waitFor();
   const answer = page.locator(".step.say .md");
   assert.match(await answer.first().innerText(), /boat 9,/, "what was written can be read");
   assert.doesNotMatch(await answer.first().innerText(), /and no more/, "the turn has not ended");
@@ -101,7 +101,7 @@ test("a session of another machine: its folders, its files, a cut in mid turn, a
   way.cut();
   await away.waitFor();
   await card.getByRole("button", { name: "Allow once" }).click();
-  await page.getByText("The machine of this session is out of reach; its agent waits").waitFor();
+  await page.getByText("The machine of this session is unreachable; its agent is waiting").waitFor();
   assert.equal(existsSync(join(project, "kept.txt")), false, "nothing runs before the answer");
   way.mend();
   await away.waitFor({ state: "detached" });
@@ -124,7 +124,7 @@ test("a session of another machine: its folders, its files, a cut in mid turn, a
   await page.evaluate(() => {
     location.hash = "#/new";
   });
-  await page.locator(".fallback", { hasText: /^crane is out of reach since/ }).waitFor();
+  await page.locator(".fallback", { hasText: /^crane has been unreachable since/ }).waitFor();
   assert.equal(await page.getByRole("button", { name: "Start the session" }).isDisabled(), true);
   await chooser.selectOption("This machine");
   await page.locator(".fallback").waitFor({ state: "detached" });

@@ -111,7 +111,7 @@ test("a file outside of the project is asked for as that, and is no change of th
   await say(page, "Write one outside as well");
   const card = page.locator(".ask-card");
   await card.getByRole("heading", { name: /^Write \/.+\/outside\.txt\?$/ }).waitFor();
-  await card.getByText(/^it is outside of this project: \/.+\/outside\.txt$/).waitFor();
+  await card.getByText(/^it is outside this project: \/.+\/outside\.txt$/).waitFor();
   await card.getByRole("button", { name: "Allow once" }).click();
   await said(page, "It is outside.");
   await turns(page, 2);

@@ -7,7 +7,7 @@ import { shared } from "./shared.mjs";
 
 const { browser, server } = shared;
 
-/** The words that a control lies on, in what scrolls together with it, and the elements that are wider than the window. */
+/** The text that a control covers in the same scrolling container, and the elements that are wider than the window. */
 const faults = (page) =>
   page.evaluate(() => {
     const found = [];

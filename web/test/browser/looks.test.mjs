@@ -1,4 +1,5 @@
-// How single things are drawn: quotations, the direction of text, subagents, tasks, empty files, buttons that are off, toasts.
+// How individual elements are drawn: quotations, the direction of text, subagents, tasks, empty files, buttons that are
+// off, toasts.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -84,13 +85,13 @@ test("an empty new file is named as that: in its request, in the conversation an
   const { id } = await work(page, server);
   await say(page, "empty");
   await page.locator(".ask-card").getByRole("heading", { name: "Create docs/empty.md?" }).waitFor();
-  await page.locator(".ask-card").getByText("An empty file.").waitFor();
+  await page.locator(".ask-card").getByText("Empty file.").waitFor();
   await page.locator(".ask-card").getByRole("button", { name: "Allow once" }).click();
   await turns(page, 1);
-  await page.locator(".step .card").getByText("An empty file.").waitFor();
+  await page.locator(".step .card").getByText("Empty file.").waitFor();
   await changes(page, id);
   const file = page.getByRole("region", { name: "docs/empty.md", exact: true });
-  await file.getByText("An empty file.").waitFor();
+  await file.getByText("Empty file.").waitFor();
   await file.getByText("new", { exact: true }).waitFor();
   await page.context().close();
 });
@@ -125,7 +126,7 @@ test("what a person sends is brought into view, wherever they were reading", asy
     const dock = document.querySelector(".dock").getBoundingClientRect();
     return mine && mine.top >= 0 && mine.bottom <= dock.top;
   });
-  // Who reads above stays there when the answer comes.
+  // A reader further up is not moved when the answer arrives.
   await said(page, "I work until I am stopped.");
   await page.locator(".scroll").first().evaluate((e) => e.scrollTo(0, 0));
   await page.locator(".below").waitFor();

@@ -1,4 +1,4 @@
-// Machines: one is added with the command and the code that the page shows, listed, found unreachable, and shut out.
+// Machines: one is added with the command and the code that the page shows, listed, shown as unreachable, and revoked.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -72,7 +72,7 @@ test("a machine joins with a code, is listed with its state in both languages, a
   machine.kill("SIGINT");
   await machine.ended;
   await card.getByText("unreachable since").waitFor();
-  await card.getByText("The agents run on there.").waitFor();
+  await card.getByText("Its agents keep running.").waitFor();
   machine = joinServer(["host", "join", "--name", "crane", "--dir", "src", base], ""); // with the kept token
   await card.getByText("connected for").waitFor();
 

@@ -140,7 +140,7 @@ test("what is missing is shown, and only then", async () => {
     location.hash = "#/settings/permissions";
   });
   const kept = poor.getByRole("region", { name: /^(Permissions|MCP servers)$/ });
-  await kept.getByText("No agent of this server keeps any").nth(1).waitFor();
+  await kept.getByText("No agent of this server has such settings").nth(1).waitFor();
   assert.equal(await kept.getByRole("alert").count(), 0, "an agent without settings is no fault");
   await poor.context().close();
   await bare.stop();

@@ -93,7 +93,7 @@ describe("panels", { concurrency: 2 }, () => {
     const rewind = async (answer) => {
       await message.hover();
       await message.getByRole("button", { name: "Rewind files to here" }).click();
-      const dialog = page.getByRole("dialog", { name: "Take the files back to this message?" });
+      const dialog = page.getByRole("dialog", { name: "Rewind files to this message?" });
       await dialog.getByText("file.txt").waitFor();
       await dialog.getByText("1 file would change: +1 −0.").waitFor();
       await dialog.getByRole("button", { name: answer }).click();
@@ -170,7 +170,7 @@ describe("panels", { concurrency: 2 }, () => {
     });
     await page.goto("about:blank");
     await page.goto(link.replace(/m=.*/, "m=msg_gone"));
-    await page.getByText("The message that this link names is not here.").waitFor();
+    await page.getByText("The linked message was not found.").waitFor();
     await clean(page);
   });
 
@@ -186,7 +186,7 @@ describe("panels", { concurrency: 2 }, () => {
     const at = (part) => texts.findIndex((t) => t.includes(part));
     assert.ok(at("The API was overloaded (529).") > at("trouble"), texts.join("|"));
     assert.ok(at("The API was overloaded (529).") < at("It went through in the end."), texts.join("|"));
-    assert.match(texts[at("The API was overloaded")], /Try 2 of 10\./, "the tries of one request are one line");
+    assert.match(texts[at("The API was overloaded")], /Attempt 2 of 10\./, "the tries of one request are one line");
     await clean(page);
   });
 
@@ -195,7 +195,7 @@ describe("panels", { concurrency: 2 }, () => {
     await page.getByRole("button", { name: "Settings" }).click();
     await page.getByRole("heading", { name: "Settings", level: 1 }).waitFor();
     const dialog = page.locator("main");
-    assert.match(await dialog.locator(".storage[data-kind=logs]").innerText(), /^\d.* · nothing is deleted$/, "what sessions take");
+    assert.match(await dialog.locator(".storage[data-kind=logs]").innerText(), /^\d.* · never deleted$/, "what sessions take");
     await dialog.getByRole("group", { name: "Theme" }).getByRole("button", { name: "Dark" }).click();
     await dialog.getByRole("group", { name: "Density" }).getByRole("button", { name: "Compact" }).click();
     await dialog.getByRole("group", { name: "Changes" }).getByRole("button", { name: "Inline" }).click();

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-/** Returns what f makes of the first line of the output for which that is something. */
+/** Returns the first result of f other than undefined for a line of the output. */
 function firstLine(child, name, f) {
   return new Promise((resolve, reject) => {
     createInterface({ input: child.stdout }).on("line", (line) => {
@@ -59,7 +59,7 @@ export class Parley {
     this.env = env;
   }
 
-  /** Kills the server without a word, as a crash does. */
+  /** Kills the server without notice, like a crash. */
   async kill() {
     this.process.kill("SIGKILL");
     await this.ended;

@@ -191,7 +191,7 @@ describe("phone", { concurrency: 2 }, () => {
     await settings(page, "devices");
     const devices = page.getByRole("region", { name: "Tokens and devices" });
     await devices.getByLabel("Name of the device").fill("Pixel");
-    await devices.getByRole("group", { name: "Right" }).getByRole("button", { name: "Look" }).click();
+    await devices.getByRole("group", { name: "Right" }).getByRole("button", { name: "View" }).click();
     await devices.getByRole("button", { name: "Show a code" }).click();
     const code = devices.getByRole("img", { name: "QR code with the address for the phone" });
     await code.waitFor();
@@ -210,16 +210,16 @@ describe("phone", { concurrency: 2 }, () => {
     await devices.getByText("“Pixel” is paired.").waitFor();
     assert.equal(await code.count(), 0, "the code is hidden");
     const row = devices.locator(".device", { hasText: "Pixel" });
-    await row.getByText(/^may look, last seen /).waitFor();
+    await row.getByText(/^can view, last seen /).waitFor();
     await on.evaluate(() => {
       location.hash = "#/settings/about";
     });
-    await on.getByText("you can look").waitFor();
+    await on.getByText("you can view").waitFor();
 
     const late = await browser.newContext({ ...phone, locale: "en-US", serviceWorkers: "block" });
     const second = await late.newPage();
     await second.goto(link);
-    await second.getByText("This code was used already, or its two minutes are over.").waitFor();
+    await second.getByText("This code was already used or has expired.").waitFor();
     await late.close();
 
     await row.getByRole("button", { name: "Shut out" }).click();

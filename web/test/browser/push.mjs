@@ -35,7 +35,7 @@ export async function deliver(page, base, message) {
   await cdp.send("ServiceWorker.enable");
   const push = { origin: new URL(base).origin, registrationId: await registration, data: JSON.stringify(message) };
   for (let tries = 1; ; tries++) {
-    // A browser may drop a message to a worker that is just starting; one that comes twice is shown once.
+    // A browser may drop a message to a worker that is just starting; a repeated one is shown once.
     await cdp.send("ServiceWorker.deliverPushMessage", push);
     try {
       return await eventually(

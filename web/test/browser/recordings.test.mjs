@@ -7,7 +7,7 @@ import { shared } from "./shared.mjs";
 
 const { browser, server } = shared;
 
-/** What no row shows. A person, the model and tools may write anything; of results only tags are taken away. */
+/** Texts that no row may show. A person, the model and tools may write anything; only tags are removed from results. */
 const protocol = [
   ["a tag", /<\/?[a-z][a-z_-]+>/],
   ["JSON", /[{[]\s*"|":\s*["{[\d]/],
@@ -51,7 +51,7 @@ function noise(rows) {
   return [...new Set(found)];
 }
 
-/** Leaves out the progress of a tool: it is not kept, and a slow page does not get all of it. */
+/** Omits the progress of a tool, which is not stored and which a slow page does not get completely. */
 const lasting = (key, value) => (key === "progress" ? undefined : value);
 
 /** Whether the events of the session that is shown have a text. */

@@ -122,7 +122,7 @@ test("outside of the project is a reason only for a path that is outside; a file
   assert.doesNotMatch(await card.innerText(), /outside/);
   await deny(1);
   await say(page, "blocked /etc/hosts");
-  await card.getByText("it is outside of this project:").waitFor();
+  await card.getByText("it is outside this project:").waitFor();
   await deny(2);
   await say(page, "write 5");
   await card.getByText("+2 −0").waitFor();

@@ -65,7 +65,7 @@ for (const [name, options, theme] of [
       if ((await page.locator("h1:visible").count()) !== 1) faults.push(`${where}: not one h1`);
       for (const c of await overflow(page)) faults.push(`${where}: overflows: ${c}`);
     };
-    // Every state is looked at wide and light, and on a phone in Chinese and dark.
+    // Every state is checked wide and light, and on a phone in Chinese and dark.
     const all = name === "wide, light" || name.startsWith("phone, Chinese");
     await look("new");
     for (const scene of all ? ["story", "permission", "question", "plan", "elicit", "mcp"] : ["story", "permission"]) {

@@ -33,7 +33,7 @@ function seed(id, ...texts) {
 test("a search looks in every session of every agent, also those that run, and leads to the place", async () => {
   seed("0bbbbbbb-0000-4000-8000-000000000001", "Clean the lantern on the tower", "Oil the hinges of the lighthouse door");
   const page = await open(browser, server);
-  await begin(page, "permission"); // it goes on running
+  await begin(page, "permission"); // it keeps running
   await page.locator(".ask-card").waitFor();
   await begin(page, "The pilot waits near the lantern buoy");
   await turns(page, 1);

@@ -155,7 +155,7 @@ describe("settings", { concurrency: 2 }, () => {
     const field = page.getByLabel("This month: limit in dollars");
     await field.fill("much");
     await field.press("Enter");
-    await page.getByText("The limit is not a number above 0.").waitFor();
+    await page.getByText("The limit must be a number above 0.").waitFor();
     assert.equal(await field.inputValue(), "");
     await field.fill("100");
     await field.press("Enter");
@@ -187,7 +187,7 @@ describe("settings", { concurrency: 2 }, () => {
     await devices.getByRole("button", { name: "Done" }).click();
     assert.equal(await devices.getByText(token).count(), 0);
     const row = devices.locator(".device", { hasText: "wall screen" });
-    await row.getByText("may look, not seen since the server started").waitFor();
+    await row.getByText("can view, not seen since the server started").waitFor();
     const wall = await open(browser, server, { url: `http://${server.addr}/#token=${token}` });
     await show(wall, "devices");
     await wall.getByText("Only an administrator of this server can change this.").first().waitFor();

@@ -23,7 +23,7 @@ async function traced(page, f) {
   );
   const own = traceEvents.filter((e) => e.pid === thread?.pid && e.tid === thread?.tid && e.ph === "X");
   const tasks = own.filter((e) => e.name === "RunTask" || e.name === "ThreadControllerImpl::RunTask");
-  // The time of the thread itself: on a busy machine the clock goes on while others run.
+  // The CPU time of the thread, because on a busy machine other programs run in between.
   const time = (e) => (e.tdur ?? e.dur) / 1000;
   const longest = Math.max(0, ...tasks.map(time));
   const clock = Math.max(0, ...tasks.map((e) => e.dur / 1000));

@@ -82,7 +82,7 @@ describe("usage", { concurrency: 2 }, () => {
     await limits.getByText(/reached; reset at .+, in 1 h \d+ min|reached; reset at .+, in \d+ min/).waitFor();
     const budgets = page.getByRole("region", { name: "Budgets" });
     await budgets.getByText("of $40.00").waitFor();
-    await budgets.getByText(/only tells · starts again/).waitFor();
+    await budgets.getByText(/only notifies · resets/).waitFor();
     await budgets.getByText("Each session").waitFor();
     await page.evaluate((s) => {
       location.hash = `#/s/${s}`;

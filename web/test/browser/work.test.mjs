@@ -163,7 +163,7 @@ test("a request is shown once, with the lines of its file and what is not shown 
   assert.doesNotMatch(await card.innerText(), /@@|main agent|project/, "neither the form of git, nor what everyone knows, nor the path again");
   assert.equal((await page.locator(".act").innerText()).split("\n")[0], "Waits for you");
   await card.getByRole("button", { name: "Always…" }).click();
-  assert.match(await card.locator(".rules").innerText(), /So do mkdir, touch, cp, mv and rm in it/);
+  assert.match(await card.locator(".rules").innerText(), /nor do mkdir, touch, cp, mv and rm in it/);
   await card.getByRole("button", { name: "Deny", exact: true }).click();
   await said(page, "Not changed.");
   await page.locator(".step .chip", { hasText: "denied" }).waitFor();
@@ -176,7 +176,7 @@ test("a request is shown once, with the lines of its file and what is not shown 
   await card.getByRole("button", { name: "Deny", exact: true }).click();
   await said(page, "Asked to write.");
   await say(page, "write 0");
-  await card.getByText("An empty file.").waitFor();
+  await card.getByText("Empty file.").waitFor();
   await card.getByRole("button", { name: "Deny", exact: true }).click();
   await turns(page, 3);
   await same(page);
@@ -214,7 +214,7 @@ test("questions with several answers, a plan refused, a form", async () => {
   assert.match(await answered.innerText(), /Which checks.*\s+Race detector, Fuzz targets\s+Where should.*\s+in both/);
   assert.doesNotMatch(await answered.innerText(), /[{}"]/);
   await say(page, "plan");
-  await page.getByLabel("What should be different?").fill("smaller steps");
+  await page.getByLabel("What should change?").fill("smaller steps");
   await page.getByRole("button", { name: /Keep planning/ }).click();
   await said(page, "The plan: deny smaller steps");
   assert.equal(await page.locator(".slot .bad").count(), 0, "a choice is no fault");
@@ -252,7 +252,7 @@ test("the queue is edited before it runs, and a turn is stopped", async () => {
     .filter({ hasText: "first, edited" })
     .waitFor({ timeout: 10_000 })
     .catch(async () => {
-      // A stopped turn may hold the queue until a person goes on.
+      // A stopped turn may hold the queue until a person releases it.
       await page
         .locator(".queue")
         .getByRole("button", { name: /Go on|Send now/ })
@@ -314,8 +314,8 @@ test("what is dropped and pasted arrives, and what does not says why", async () 
       .querySelector(".dock .box")
       .dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
   });
-  await page.getByText("crane.bin was not taken: it is neither a text nor a picture.").waitFor();
-  await page.getByText("long.log was not taken: it has 300 KB, the limit is 256 KB.").waitFor();
+  await page.getByText("crane.bin was not added: it is neither text nor an image.").waitFor();
+  await page.getByText("long.log was not added: its size is 300 KB, the limit is 256 KB.").waitFor();
   await page.evaluate(() => {
     const data = new DataTransfer();
     data.setData("text/plain", Array.from({ length: 60 }, (_, i) => `pasted line ${i}`).join("\n"));
@@ -367,8 +367,8 @@ test("dropped pictures reach the agent, and the conversation opens at its end", 
     const bytes = new Uint8Array(await blob.arrayBuffer());
     return btoa(Array.from(bytes, (b) => String.fromCharCode(b)).join(""));
   });
-  await page.getByText("huge.png was not taken: it has 6.0 MB, the limit is 5.0 MB.").waitFor();
-  await page.getByText("crane.heic was not taken: it is neither a text nor a picture.").waitFor();
+  await page.getByText("huge.png was not added: its size is 6.0 MB, the limit is 5.0 MB.").waitFor();
+  await page.getByText("crane.heic was not added: it is neither text nor an image.").waitFor();
   await page.locator(".box .tag[data-kind=image]").nth(1).waitFor();
   const ended = (n) =>
     eventually(page, ([s, k]) => window.parleyTest.state(s).split('"kind":"result"').length > k, [sessionId(page), n]);
@@ -435,10 +435,10 @@ test("Home: what needs you is answered in place, what works says what it does, w
   await said(page, "word30 ");
   const works = sessionId(page);
   await page.evaluate(() => {
-    location.hash = "#/inbox"; // the address of before
+    location.hash = "#/inbox"; // the earlier address
   });
   await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
-  await page.reload(); // the conversations are not here
+  await page.reload(); // the conversations are not loaded
   const column = (name) => page.locator(".home").getByRole("region", { name, exact: true });
   const card = (name, id) => column(name).locator(".home-card", { has: page.locator(`a[href="#/s/${id}"]`) });
   await card("Needs you", edit).locator(".diff").waitFor();

@@ -28,7 +28,7 @@ export function CallDetails({ prompt: p, cwd, inFile }: DetailsProps) {
   const t = w.value;
   const parts = partsOf(p, cwd);
   const said = untag(p.description || str(get(p.input, "description"))).trim();
-  const why = saysNothing.test(said) ? "" : said; // a path alone is not a reason
+  const why = saysNothing.test(said) ? "" : said; // only a path is not a reason
   const outside = outsidePath(p, cwd);
   const strange = turnsText(JSON.stringify([p.input ?? "", p.content ?? "", p.display_name ?? ""]));
   return (

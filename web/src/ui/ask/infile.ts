@@ -9,9 +9,9 @@ import { type FileDiff, fromTexts } from "../../state/diff";
 import { promptType } from "../../state/tools";
 
 export interface InFile {
-  /** The change with the numbers of its lines; undefined where the file cannot be read. */
+  /** The change with its line numbers; undefined if the file cannot be read. */
   diff?: FileDiff;
-  /** Whether the file is made by it; undefined where the page cannot see that. */
+  /** Whether it creates the file; undefined if the page cannot tell. */
   makes: boolean | undefined;
 }
 
@@ -41,7 +41,7 @@ export function useInFile(p: PermissionRequest, session: string): InFile {
   return found;
 }
 
-/** A text after the call; undefined where the call does not apply to it. */
+/** A text after the call; undefined if the call does not apply to it. */
 function changed(type: string, input: unknown, text: string): string | undefined {
   if (type === "CLAUDE_WRITE") return str(get(input, "content"));
   const [before, after] = [str(get(input, "old_string")), str(get(input, "new_string"))];

@@ -31,7 +31,7 @@ export function Requests({ store }: { store: SessionStore }) {
   );
 }
 
-/** Where the requests are that cannot be seen; empty while one is in view. */
+/** The directions of the requests out of view; empty while one is in view. */
 export type Away = "" | "above" | "below";
 
 const places = new WeakMap<SessionStore, Signal<Away>>();
@@ -42,7 +42,7 @@ export function awayOf(store: SessionStore): Signal<Away> {
   return known;
 }
 
-/** Notes whether a request is in view: a third of it, or of the view where it is higher. */
+/** Records whether a request is in view: a third of it, or of the view if the request is taller. */
 export function lookForRequests(store: SessionStore, box: HTMLElement): void {
   const view = box.getBoundingClientRect();
   const dock = box.parentElement?.querySelector(".dock")?.getBoundingClientRect().top ?? view.bottom;

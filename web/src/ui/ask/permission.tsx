@@ -39,7 +39,7 @@ export function Permission({ prompt, keys }: AskProps<PermissionRequest>) {
   const [chosen, setChosen] = useState<ReadonlyMap<string, Scope>>(new Map());
   const [open, setOpen] = useState(false);
   const [reason, setReason] = useKept<string | undefined>(`${requestName(prompt)}reason`, undefined);
-  // One that is kept from before takes no focus.
+  // A restored one does not take the focus.
   const [fresh, setFresh] = useState(false);
   const [busy, setBusy] = useState(false);
   const careful = p.default_to_no === true;

@@ -3,7 +3,7 @@
 
 /** How long a card must have been where it is. */
 const restFor = 500;
-/** How often the places are looked at while a request is drawn. */
+/** The interval at which positions are checked while a request is drawn. */
 const every = 100;
 /** A card that moves this long after a click in it was moved by the person. */
 const byHand = 200;
@@ -28,7 +28,7 @@ function where(card: HTMLElement): Pick<Place, "end" | "inside" | "left"> {
   return { end, inside: end + (card.closest(".scroll")?.scrollTop ?? 0), left };
 }
 
-/** Notes since when a card has been where it is. Scrolling does not count. */
+/** Records since when a card has been at its position. Scrolling does not count. */
 function look(card: HTMLElement, p: Place, now: number): void {
   const at = where(card);
   const shifted = Math.abs(at.end - p.end) > near && Math.abs(at.inside - p.inside) > near;
@@ -49,7 +49,7 @@ export function takesClick(card: HTMLElement, clicked: number): boolean {
   return true;
 }
 
-/** Follows where a card is, until the function that it returns is called. */
+/** Follows the position of a card until the returned function is called. */
 export function watchPlace(card: HTMLElement): () => void {
   places.set(card, { ...where(card), since: performance.now(), touched: Number.NEGATIVE_INFINITY });
   card.toggleAttribute("data-moving", true);

@@ -21,7 +21,7 @@ export function Question({ prompt, keys }: AskProps<QuestionRequest>) {
   const [at, setAt] = useKept(`${name}at`, 0);
   const [chosen, setChosen] = useKept<readonly (Chosen | undefined)[]>(`${name}chosen`, []);
   const [focus, setFocus] = useState(0);
-  // A field that is kept from before takes no focus.
+  // A restored field does not take the focus.
   const [fresh, setFresh] = useState(false);
   const [busy, setBusy] = useState(false);
   const t = w.value;

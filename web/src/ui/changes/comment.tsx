@@ -13,7 +13,7 @@ import { NewHunks } from "./stale";
 
 interface FormProps {
   d: Writing;
-  /** The hunk that has its lines now and where they are; undefined where they are gone. */
+  /** The hunk that now has its lines, and their position; undefined if they no longer exist. */
   now: { hunk: WorkspaceHunk; place: Place } | undefined;
   /** Whether its file has other lines to choose. */
   others: boolean;
@@ -32,7 +32,7 @@ export function CommentForm({ d, now, others, review, reload }: FormProps) {
   const high = low + (place.side === "new" ? hunk.newLines : hunk.oldLines) - 1;
   const within = (n: number) => Math.max(low, Math.min(high, n || low));
   const move = (change: Partial<Place>) => review.write(d.id, { hunk, place: { ...place, ...change } });
-  // It has the focus when it is begun, and where a diff that was read again has put it elsewhere.
+  // It takes the focus when it is begun, and when a reloaded diff has moved it.
   useLayoutEffect(() => {
     const e = box.current;
     if (review.focused !== d.id || !e) return;
@@ -113,7 +113,7 @@ export function CommentForm({ d, now, others, review, reload }: FormProps) {
           review.focused = d.id;
         }}
         onBlur={(e) => {
-          // A field that is taken from the page loses the focus as well, while it is still there.
+          // Removing a field from the page also removes its focus, before the field is gone.
           const field = e.currentTarget;
           queueMicrotask(() => {
             if (field.isConnected && document.activeElement !== field && review.focused === d.id) review.focused = 0;
@@ -138,7 +138,7 @@ export function CommentForm({ d, now, others, review, reload }: FormProps) {
   );
 }
 
-/** The lines that a remark is about, which have changed while it was written. */
+/** The lines of a comment, which have changed while it was written. */
 function Lost({ d, others }: { d: Writing; others: boolean }) {
   const t = w.value;
   const lines = linesOf(d).map((l, i): Line => ({ sign: " ", text: l.slice(1), [d.place.side]: d.place.from + i }));
@@ -253,7 +253,7 @@ function State({ c, stale }: { c: ReviewComment; stale: boolean }) {
   return <span class={`chip${c.state === "sent" ? " acc" : ""}`}>{t.review_.states[c.state] ?? plain(c.state)}</span>;
 }
 
-/** Shows the lines of a remark. */
+/** Shows the lines of a comment. */
 function goTo(c: ReviewComment): void {
   const file = document.getElementById(`file-${encodeURIComponent(c.file)}`);
   const there = [...(file?.querySelectorAll<HTMLElement>(".cmt") ?? [])].find((x) => x.textContent?.includes(c.text));

@@ -71,7 +71,7 @@ export function CommitBar({ store, diff, scope, open, reload }: CommitProps) {
           ...(trailer ? { trailer } : {}),
           ...(own ? { checkout: true } : {}),
         },
-        120_000, // hooks may take their time
+        120_000, // hooks may take long
       );
       message.value = "";
       toast(t.changes_.committed(r.commit.slice(0, 8), r.branch ?? "", r.files.length));

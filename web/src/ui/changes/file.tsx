@@ -1,4 +1,4 @@
-// One file that has changed: its hunks, the remarks on them, and the way back.
+// A changed file: its hunks, their comments, and reverting.
 
 import { useState } from "preact/hooks";
 import type { WorkspaceFile, WorkspaceHunk } from "../../rpc/service";
@@ -58,7 +58,7 @@ export function FileView(p: FileProps) {
   const [open, setOpen] = useState(p.open && file.added + file.removed <= large);
   const [stale, setStale] = useState<readonly WorkspaceHunk[]>();
   const busy = isBusy(store.settled);
-  // A session in a directory of the user's must be asked twice, for it is not the session's alone.
+  // In a user's own directory the person must confirm, because the files are not only the session's.
   const own = scope.against === "head" && p.diff.workspace === undefined;
   const takeBack = async (hunk?: WorkspaceHunk) => {
     // A revert can be undone, so it asks only before it removes changes of the user.

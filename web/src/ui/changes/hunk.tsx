@@ -1,4 +1,4 @@
-// Lines that have changed together: side by side or below each other, with remarks where they belong.
+// Lines that have changed together: side by side or inline, with comments at their lines.
 
 import { useRef, useState } from "preact/hooks";
 import type { ReviewComment, WorkspaceHunk } from "../../rpc/service";
@@ -20,10 +20,10 @@ interface HunkProps {
   review: Review;
   comments: readonly ReviewComment[];
   busy: boolean;
-  /** Whether it goes into the commit; absent where that cannot be chosen. */
+  /** Whether it is part of the commit; absent if that cannot be chosen. */
   pick?: { on: boolean; set: (on: boolean) => void };
   revert: () => void;
-  /** The remarks that are written here now. */
+  /** The comments that are being written here. */
   writing: readonly { d: Writing; now: { hunk: WorkspaceHunk; place: Place } }[];
   begin: (place: Place) => void;
   reload: () => void;
@@ -42,7 +42,7 @@ export function HunkView(p: HunkProps) {
   const shown = all ? lines : lines.slice(0, first);
   const { from, to } = linesOf(p.hunk);
   const begin = (at: Omit<Place, "at">) => p.begin({ ...at, at: at.to });
-  // A drag over numbers chooses lines; the remark is written where it ends.
+  // Dragging over line numbers selects lines; the comment's form opens at the end.
   const [drag, draw] = useState<Drag>();
   const held = useRef<Drag | undefined>(undefined);
   const setDrag = (d: Drag | undefined) => {
@@ -198,7 +198,10 @@ interface LineNumberProps {
   kind?: string;
 }
 
-/** The number of a line: pressed, it begins a remark on it; dragged over, on several; with Shift it makes the range longer. */
+/**
+ * The number of a line. A click begins a comment on it, a drag one on several lines; with Shift a click extends the
+ * range.
+ */
 function LineNumber({ n, side, onLine, off, kind = "" }: LineNumberProps) {
   if (n === undefined || off) return <td class={`ln ${kind}`}>{n}</td>;
   return (

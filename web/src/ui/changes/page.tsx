@@ -34,7 +34,7 @@ export function ChangesPage({ id, turn }: { id: string; turn?: string | undefine
     setWhich("turn");
     setChosen(turn === "last" ? "" : turn);
   }, [turn]);
-  // The turns are in every answer: the one for the session tells which was the last.
+  // Every response contains the turns; that for the session determines the last one.
   const session = useDiff(store, {});
   const turns = isDiff(session.diff) ? (session.diff.turns ?? []) : [];
   const known = turns.some((x) => x.turn_id === chosen);

@@ -19,7 +19,7 @@ interface ReadyProps {
   reload: () => void;
 }
 
-/** Pushing talks to another machine, and hooks may take their time. */
+/** Pushing contacts another machine, and hooks may take long. */
 const patience = 120_000;
 
 export function ReadyBar({ store, diff, branch, reload }: ReadyProps) {

@@ -96,7 +96,7 @@ function FileRow({ f }: { f: WorkspaceFile }) {
   );
 }
 
-/** The remarks that were collected, and the button that sends them as one message. */
+/** The collected comments, and the button that sends them as one message. */
 function ReviewList({ store, review }: { store: SessionStore; review: Review }) {
   const t = w.value;
   const text = review.words.value;

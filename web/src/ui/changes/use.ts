@@ -13,7 +13,7 @@ import { type Branch, type Diff, isDiff, loadBranch, type NoDiff, type Scope } f
 
 export interface Loaded {
   diff: Diff | NoDiff | undefined;
-  /** Shows a diff that an action has answered with. */
+  /** Shows a diff that an action has returned. */
   set: (d: Diff) => void;
   reload: () => void;
 }

@@ -11,7 +11,7 @@ export const largestText = 256 * 1024;
 /** The most files of a folder. */
 export const mostFiles = 50;
 
-/** Why a file was not taken. */
+/** Why a file was not added. */
 export interface Refused {
   name: string;
   why: "large" | "binary" | "many" | "unreadable";
@@ -53,7 +53,7 @@ export async function readFiles(files: readonly Given[]): Promise<Taken> {
         else out.images.push({ name, type: file.type, size: file.size, data: await base64(file) });
       } else if (file.size > largestText) refuse("large", largestText);
       else {
-        // Its content decides: a browser takes TypeScript for a film.
+        // Its content decides, because browsers classify TypeScript files as video.
         const content = await textOf(file);
         if (content === undefined) refuse("binary");
         else out.contexts.push({ type: types.file, path: name, content, displayType: "TAG" });
@@ -82,7 +82,7 @@ export function dropped(data: DataTransfer): Promise<{ files: Given[]; refused: 
   return walk(entries.filter((e) => e !== undefined));
 }
 
-/** The files of folders, as long as they are few. */
+/** The files of folders, up to a limit. */
 export async function walk(entries: readonly FileSystemEntry[]): Promise<{ files: Given[]; refused: Refused[] }> {
   const files: Given[] = [];
   const refused: Refused[] = [];

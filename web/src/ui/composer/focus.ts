@@ -1,4 +1,4 @@
-// The input of a view has the focus, unless a person went elsewhere.
+// Keeps the focus in the input of a view, unless the person has moved it.
 
 import { draft } from "../../state/drafts";
 import { route } from "../../state/route";
@@ -30,7 +30,7 @@ export function inputOf(near?: Element | null, id?: string): HTMLTextAreaElement
   return all.find((e) => e.dataset["composer"] === id) ?? all.find((e) => side?.contains(e)) ?? all[0];
 }
 
-/** A keyboard on the screen comes with the focus: there the person asks for it. */
+/** Focus opens an on-screen keyboard, so there the person has to tap. */
 export function touches(): boolean {
   return matchMedia("(hover: none) and (pointer: coarse)").matches;
 }

@@ -44,7 +44,7 @@ export function InputBox(p: InputProps) {
   const [closed, setClosed] = useState("");
   const [adding, setAdding] = useState(false);
   const [over, setOver] = useState(false);
-  // It stays as it is when the focus leaves it: an answer must not move under the pointer.
+  // It keeps its size when it loses the focus, because an answer must not move under the pointer.
   const [wide, setWide] = useState(false);
   useEffect(() => setWide(document.activeElement === area.current), [p.fold]);
   useLayoutEffect(() => {

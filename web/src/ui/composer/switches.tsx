@@ -29,7 +29,7 @@ export function Switches({ store }: { store: SessionStore }) {
   const can = capabilitiesOf(store.id);
   const provider = providerOf(store.id) ?? "";
   const started = c.state !== undefined && c.state !== "starting";
-  // An agent that does not tell them yet is asked again when its state changes.
+  // An agent that has not reported them is asked again when its state changes.
   useEffect(() => {
     if (started && models.length === 0) void loadModels(store.id).then(setModels);
   }, [store.id, started && c.state, status.value]);
@@ -90,7 +90,7 @@ export function Switches({ store }: { store: SessionStore }) {
   );
 }
 
-/** How hard the model tries, among the efforts that both the agent and the model know. */
+/** The effort, among those that both the agent and the model support. */
 function Effort({ session, can, model }: { session: string; can: Capabilities | undefined; model: Model | undefined }) {
   const t = w.value;
   const all = (can?.supported_efforts ?? []).filter((e) => model?.efforts === undefined || model.efforts.includes(e));
@@ -108,7 +108,7 @@ function Effort({ session, can, model }: { session: string; can: Capabilities | 
   );
 }
 
-/** The modes to choose from: those of the agent where it is known, else all. */
+/** The modes to choose from: those of the agent if it is known, else all. */
 export function modeOptions(current: string | undefined, can: Capabilities | undefined): Option[] {
   const t = w.value;
   const bypass = settings.value?.allow_bypass_permissions === true;

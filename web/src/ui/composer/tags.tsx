@@ -1,4 +1,4 @@
-// Contexts as tags: above a message, and in the input with a way to take them off.
+// Contexts as tags: above a message, and in the input with a button to remove each.
 
 import type { ContextKind, Tag } from "../../state/contexts";
 import { w } from "../../state/app";

@@ -1,4 +1,4 @@
-// A new session: one box with all that its first message depends on.
+// A new session: one form with everything that its first message depends on.
 
 import { useEffect, useState } from "preact/hooks";
 import type { Machine, Project } from "../../rpc/service";
@@ -42,7 +42,7 @@ const tries: readonly { icon: IconName; key: "permission" | "change" | "question
   { icon: "help", key: "question" },
 ];
 
-/** The project of a machine that is chosen, as the machine knows it: the last one, else the first that it offers. */
+/** The project of the chosen machine, by its path there: the last one, else the first that it offers. */
 function useProject(machine: string, on: Machine | undefined): [Project, (p: Project) => void] {
   const first = (machine === "" ? settings.value?.directories?.[0] : on?.directories[0]) ?? "";
   const wanted = projectOn(machine) || first;

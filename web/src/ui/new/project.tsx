@@ -106,7 +106,7 @@ function Chooser({ machine, path, set }: ProjectProps) {
     else if (e.key === "ArrowUp") setAt(Math.max(0, at - 1));
     else if (e.key === "Enter") {
       if (found?.query === query) choose(all[at]);
-      else entered.current = true; // the typed text is still being looked up
+      else entered.current = true; // the search for the typed text is still running
     }
     else if (e.key === "Escape") close();
     else return;

@@ -112,7 +112,7 @@ export function StartSwitches({ place, on, machine, agent, choice, mode }: Switc
   );
 }
 
-/** The box of the session: a choice, or a word where the server puts every agent in one. */
+/** The box of the session: a choice, or a label if the server runs every agent in one. */
 function BoxSwitch({ agent, chosen, set }: { agent: string; chosen: boolean; set: (on: boolean) => void }) {
   const t = w.value.sandbox;
   const offered = boxOffered(agent);
@@ -131,7 +131,7 @@ function BoxSwitch({ agent, chosen, set }: { agent: string; chosen: boolean; set
   return <Choose icon="box" label={t.title} value={chosen ? "bwrap" : "none"} options={options} set={(v) => set(v === "bwrap")} />;
 }
 
-/** The machine of the session, where there is more than that of the server. */
+/** The machine of the session, if there are others than the server's. */
 function MachineSwitch({ current }: { current: string }) {
   const t = mw.value;
   const all = machines.value ?? [];

@@ -1,4 +1,4 @@
-// The worktree of a new session: from which branch it begins, its own branch, and a command that prepares it.
+// The worktree of a new session: its base branch, its own branch, and a setup command.
 
 import { newKey } from "../../state/actions";
 import { call, toast, w, whenOpen } from "../../state/app";

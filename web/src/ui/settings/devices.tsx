@@ -90,7 +90,7 @@ function Token({ x, changed }: { x: TokenInfo; changed: () => void }) {
   );
 }
 
-/** The code for a phone. It is dark on white in both themes: cameras want it so. */
+/** The code for a phone. It is dark on white in both themes: cameras require that. */
 function PairPhone({ p }: { p: Paired | undefined }) {
   const t = w.value.set_;
   const [role, setRole] = useState<(typeof roles)[number]>("operator");

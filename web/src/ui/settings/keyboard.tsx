@@ -1,4 +1,4 @@
-// The keys, and whether letters alone are some.
+// The shortcuts, and whether single letters are shortcuts.
 
 import { w } from "../../state/app";
 import { letters } from "../../state/prefs";

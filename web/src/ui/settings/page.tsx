@@ -49,7 +49,7 @@ export default function SettingsPage() {
     if (!wanted || box === null) return;
     const show = () => box.querySelector(`#set-${CSS.escape(wanted)}`)?.scrollIntoView();
     show();
-    // Sections above it may still get their rows; the reader's first move ends this.
+    // Sections above it may still load; the reader's first scroll ends this.
     const grows = new ResizeObserver(show);
     grows.observe(box);
     const stop = () => grows.disconnect();
@@ -63,7 +63,7 @@ export default function SettingsPage() {
     };
   }, [wanted]);
   useEffect(() => find(column.current, query.trim().toLowerCase()));
-  // Sections that a viewer may not read are left out.
+  // Sections that a viewer may not read are omitted.
   const shown = parts.filter((p) => (p.id !== "permissions" && p.id !== "mcp") || hello.value?.role !== "viewer");
   return (
     <main class="centre" id="main">

@@ -11,20 +11,20 @@ import { Row, Select } from "./row";
 
 const chosen = signal("");
 
-/** The folders of which settings are read: the roots, the project that was chosen last, and those of sessions. */
+/** The folders with settings to read: the roots, the last chosen project, and those of sessions. */
 function folders(): string[] {
   const all = [lastProject.value, ...(settings.value?.directories ?? []), ...live.value.map((s) => s.repo || (s.cwd ?? ""))];
   return [...new Set(all.filter((d) => d !== ""))].slice(0, 50);
 }
 
-/** The parameters that name the settings. Claude is the agent that keeps some. */
+/** The parameters that name the settings. Only Claude has such settings. */
 export function settingsOf(): { cwd: string; provider: string } {
   const all = folders();
   const cwd = all.includes(chosen.value) ? chosen.value : (all[0] ?? "");
   return { cwd, provider: providers.value.find((p) => p.name === "claude")?.name ?? "" };
 }
 
-/** Why the settings of a project are not there. An agent without settings is no fault. */
+/** Why the settings of a project are missing. An agent without settings is not an error. */
 export function Unread({ error }: { error: unknown }) {
   if (error === undefined) return null;
   const none = error instanceof CallError && error.reason === "unsupported";

@@ -1,4 +1,4 @@
-// A tool call: a row, or a card where there is something to look at.
+// A tool call: a row, or a card if it has content to show.
 
 import { useState } from "preact/hooks";
 import type { ToolCall } from "../../fold/conversation";
@@ -33,7 +33,7 @@ export function Tool(p: ToolProps) {
   return <Row {...p} title={title} input={input} state={state} />;
 }
 
-/** A call that waits for a person: the request has all of it. */
+/** A call that waits for a person: the request shows all of it. */
 function Waiting({ tool, store, title, state }: ShapeProps) {
   return (
     <div class="card-h plain-h">

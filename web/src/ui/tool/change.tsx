@@ -1,4 +1,4 @@
-// A change of a file: the diff, open where it is small.
+// A change of a file: the diff, open if it is small.
 
 import { useState } from "preact/hooks";
 import { get } from "../../fold/json";
@@ -16,7 +16,7 @@ export function Change({ tool, store, title, state, input }: ShapeProps) {
   void store.version.value;
   const diff =
     state === "input" ? undefined : (ofTool(tool.toolType, input, tool.toolUseResult) ?? ofCall(tool.content, input));
-  const failed = state === "failed"; // the agent sees it and goes on
+  const failed = state === "failed"; // the agent sees it and continues
   const reason = failed ? untag(resultText(tool.result)).trim() : "";
   const small = diff !== undefined && diff.added + diff.removed <= 60;
   const [open, setOpen] = useState<boolean>();

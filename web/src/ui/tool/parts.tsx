@@ -118,7 +118,7 @@ export function Head({ title }: { title: Title }) {
 
 const isAllowed = (d: Decision) => d.behavior === "allow" || d.behavior === "accept";
 
-/** Whether the decision about a call is the answer itself, which its row has. */
+/** Whether the decision about a call is the answer itself, which its row shows. */
 const isChoice = (t: ToolCall) => t.toolType === "CLAUDE_ASK_USER_QUESTION" || t.toolType === "CLAUDE_EXIT_PLAN_MODE";
 
 /** Shows who refused a call, and why. The meta of the row shows who allowed one. */

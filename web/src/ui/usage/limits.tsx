@@ -12,7 +12,7 @@ import { live } from "../../state/sessions";
 import { clockTime, dateTime, duration, money, tokens } from "../../state/time";
 import { Icon } from "../icon";
 
-/** The budgets of the server, or those that hold for a session; loaded again now and then. */
+/** The budgets of the server, or those that apply to a session; reloaded periodically. */
 export function useBudgets(session?: string, version = 0): readonly Budget[] | undefined {
   const [all, setAll] = useState<readonly Budget[]>();
   const open = status.value === "open";

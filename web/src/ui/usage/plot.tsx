@@ -19,7 +19,7 @@ interface BarsProps {
   bars: readonly Bar[];
   format: (n: number) => string;
   width: number;
-  /** A value that a dashed line is drawn at. */
+  /** The value of a dashed line. */
   mark?: number | undefined;
   /** The least top of the scale: lines below it could not be told apart. */
   least?: number;
@@ -66,7 +66,7 @@ export function Bars({ name, bars, format, width, mark, least = 0 }: BarsProps) 
               const from = y(below);
               below += p.value;
               const to = y(below);
-              // Neighbours are parted by a pixel of the ground.
+              // A pixel of background separates neighbours.
               const h = Math.max(p.value > 0 ? 1 : 0, from - to - (k < b.parts.length - 1 && from - to > 2 ? 1 : 0));
               return <rect key={k} class={p.class} x={x} y={from - h} width={thick} height={h} rx={1} />;
             })}
@@ -82,7 +82,7 @@ export function Bars({ name, bars, format, width, mark, least = 0 }: BarsProps) 
   );
 }
 
-/** Few of the labels of many bars, so that they do not touch. */
+/** Selects labels, so that those of many bars do not touch. */
 export function sparse(labels: readonly string[], most: number): string[] {
   const step = Math.max(1, Math.ceil(labels.length / most));
   return labels.map((l, i) => ((labels.length - 1 - i) % step === 0 ? l : ""));
