@@ -66,6 +66,7 @@ const methodSteering = "_session/steering"
 
 func (s *server) handle(ctx context.Context, m *jsonrpc.Message) (any, error) {
 	h := methods[m.Method]
+	defer s.opened(ctx, m)()
 	s.mu.Lock()
 	begun, closing, version := s.client != nil, s.closing, s.version
 	s.mu.Unlock()
@@ -91,6 +92,43 @@ func (s *server) handle(ctx context.Context, m *jsonrpc.Message) (any, error) {
 		return nil, wireError(err)
 	}
 	return result, nil
+}
+
+// opens records that initialize has arrived.
+func (s *server) opens() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.opening == nil {
+		s.opening = make(chan struct{})
+	}
+}
+
+// opened waits for an initialize that arrived earlier, because a client may send the next request before it has the answer. The
+// caller calls the function that it returns when it has handled the request.
+func (s *server) opened(ctx context.Context, m *jsonrpc.Message) (handled func()) {
+	s.mu.Lock()
+	opening := s.opening
+	s.mu.Unlock()
+	if m.Method == acp.MethodInitialize {
+		return s.begun
+	}
+	if opening != nil {
+		select {
+		case <-opening:
+		case <-ctx.Done():
+		}
+	}
+	return func() {}
+}
+
+// begun records that an initialize was handled.
+func (s *server) begun() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.opening != nil && !s.ready {
+		close(s.opening)
+		s.ready = true
+	}
 }
 
 // notified handles a notification. It ignores unknown ones, as the protocol requires.

@@ -60,6 +60,8 @@ const (
 	maxMessage = 16 << 20
 	// drainWait limits how long Serve waits for handlers after the client has disconnected.
 	drainWait = time.Minute
+	// finishTime limits how long requests other than prompts are answered after the client has closed its end.
+	finishTime = 5 * time.Second
 )
 
 // server is one connection to a client.
@@ -77,6 +79,8 @@ type server struct {
 	arrived  map[*jsonrpc.Message]*prompt // prompts whose handler has not begun
 	warm     *warm
 	closing  bool
+	opening  chan struct{} // closed when an initialize was handled; nil before it arrives
+	ready    bool          // opening is closed
 
 	idle idleTimer
 }
@@ -115,6 +119,8 @@ func Serve(ctx context.Context, r io.Reader, w io.WriteCloser, opts Options) err
 		AnswerStray:  true,
 		MaxLine:      maxMessage,
 		MaxBuffered:  s.maxBuffered(),
+		FinishTime:   finishTime,
+		Endless:      func(m *jsonrpc.Message) bool { return m.Method == acp.MethodSessionPrompt },
 	})
 	close(ready)
 	select {

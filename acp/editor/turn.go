@@ -55,6 +55,9 @@ func (p *prompt) finish(o outcome) {
 // observe queues prompts in the order of their arrival, so that a later cancellation finds a prompt
 // even if its handler has not begun.
 func (s *server) observe(m *jsonrpc.Message) {
+	if m.IsRequest() && m.Method == acp.MethodInitialize {
+		s.opens()
+	}
 	if !m.IsRequest() || m.Method != acp.MethodSessionPrompt {
 		return
 	}

@@ -62,6 +62,11 @@ type Options struct {
 	MaxRequests int
 	// WriteTimeout limits the write of one answer; 0 means 1 minute.
 	WriteTimeout time.Duration
+	// FinishTime is the time that handlers have after the peer has ended its stream, so that the
+	// requests before its end are answered. It does not apply to a request for which Endless returns
+	// true. 0 ends all handlers at once.
+	FinishTime time.Duration
+	Endless    func(*Message) bool
 }
 
 func (o Options) withDefaults() Options {
@@ -104,6 +109,7 @@ type state struct {
 	pending  map[ID]*call
 	handling map[ID][]*incoming
 	handlers int
+	answers  int // handlers whose answer is awaited after the end of the stream, see Options.FinishTime
 	queue    []arrival
 	queued   int   // bytes in queue
 	urgent   int   // pending calls that are answered out of order

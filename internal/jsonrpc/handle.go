@@ -11,7 +11,10 @@ import (
 )
 
 // incoming is a request of the peer that is being handled.
-type incoming struct{ cancel context.CancelCauseFunc }
+type incoming struct {
+	cancel  context.CancelCauseFunc
+	awaited bool // the end of the peer's stream does not end the handler at once
+}
 
 // Then is a result with a function to run after the answer has been written, such as to
 // send a notification that must follow it. In a batch the answer may still be pending.
@@ -33,11 +36,14 @@ func (c *Conn) request(m *Message, b *batch) {
 
 func (c *Conn) startRequest(m *Message, b *batch) {
 	ctx, cancel := context.WithCancelCause(c.ctx)
-	in := &incoming{cancel: cancel}
+	in := &incoming{cancel: cancel, awaited: c.opts.FinishTime > 0 && (c.opts.Endless == nil || !c.opts.Endless(m))}
 	started := false
 	c.update(func(s *state) {
 		if started = s.cause == nil && s.handlers < c.opts.MaxRequests; started {
 			s.handlers++
+			if in.awaited {
+				s.answers++
+			}
 			s.handling[m.ID] = append(s.handling[m.ID], in)
 			c.work.Go(func() { c.serve(ctx, m, in, b) })
 		}
@@ -63,6 +69,9 @@ func (c *Conn) serve(ctx context.Context, m *Message, in *incoming, b *batch) {
 		c.reply(b, answerName(m.Line), c.enc.answer(m.ID, result, err))
 		if ok && then.Do != nil {
 			c.guarded(m.Method, then.Do)
+		}
+		if in.awaited {
+			c.update(func(s *state) { s.answers--; c.changed.Broadcast() })
 		}
 	}()
 	if c.opts.Handle == nil {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
+	"time"
 
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 	"github.com/seed7221b0f9/parley/internal/ndjson"
@@ -112,6 +114,7 @@ func (c *Conn) dispatch() {
 	for {
 		a, ok := c.next()
 		if !ok {
+			c.finishAnswers()
 			return
 		}
 		if c.lines != nil {
@@ -120,6 +123,23 @@ func (c *Conn) dispatch() {
 			c.deliver(a)
 		}
 	}
+}
+
+// finishAnswers waits for handlers after the peer has ended its stream, see Options.FinishTime.
+func (c *Conn) finishAnswers() {
+	if c.opts.FinishTime <= 0 {
+		return
+	}
+	late := false
+	timer := time.AfterFunc(c.opts.FinishTime, func() {
+		c.update(func(*state) { late = true; c.changed.Broadcast() })
+	})
+	defer timer.Stop()
+	c.update(func(s *state) {
+		for s.answers > 0 && s.cause == nil && errors.Is(s.readEnd, io.EOF) && !late {
+			c.changed.Wait()
+		}
+	})
 }
 
 // next waits for the next arrival. It returns false at the end.
