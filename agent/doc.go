@@ -7,7 +7,7 @@
 // session implements if its agent has the feature:
 //
 //	Provider  Resumer, Catalog, HistoryKeeper, UsageReporter, Witness, LiveFinder,
-//	          LiveLister, Follower, Sweeper, Simulator, Authenticator, KeyProxied
+//	          LiveLister, Follower, Measurer, Sweeper, Simulator, Authenticator, KeyProxied
 //	Session   ModelSetter, ModeSetter, ThinkingSetter, EffortSetter, Forker, Rewinder,
 //	          Backgrounder, TaskController, ContextReporter, MCPController, Catalog, Titler,
 //	          Tuner, Reacher

@@ -160,6 +160,12 @@ type Restorer interface {
 	Restore(ctx context.Context, sessionID string) error
 }
 
+// Measurer is implemented by a provider with agents that keep each session in a file which only grows.
+type Measurer interface {
+	// Measure returns the size of the session's file. With read it counts only the lines that can be read.
+	Measure(ctx context.Context, sessionID string, read bool) (int64, error)
+}
+
 // Mirrored is implemented by a provider that can copy its sessions to a store that several machines share, so that the
 // agent of another machine can continue them. The calls for one session must not overlap. Without such a store they have
 // no effect.

@@ -209,3 +209,69 @@ func TestOpenElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// Measure returns the size of a session's file, with read that of its complete lines.
+func (p *archived) Measure(_ context.Context, id string, read bool) (int64, error) {
+	data, err := os.ReadFile(filepath.Join(p.Dir, id+".jsonl"))
+	if read {
+		data = data[:strings.LastIndexByte(string(data), '\n')+1]
+	}
+	return int64(len(data)), err
+}
+
+// TestMemory_shortened checks that a notice reports once that the agent continues with a transcript which has lost a part.
+func TestMemory_shortened(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(data []byte) []byte
+		want   int
+	}{
+		"whole":     {func(data []byte) []byte { return data }, 0},
+		"longer":    {func(data []byte) []byte { return append(data, "{}\n"...) }, 0},
+		"cut":       {func(data []byte) []byte { return data[:len(data)/2] }, 1},
+		"last line": {func(data []byte) []byte { return data[:strings.LastIndexByte(string(data[:len(data)-1]), '\n')+1] }, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &archived{}
+			h := newHarness(t, func(o *Options) {
+				p.Provider = &agenttest.Provider{Dir: filepath.Join(filepath.Dir(o.Dir), "agent")}
+				o.Providers = []agent.Provider{p}
+			})
+			id := h.connect()
+			w := h.watch(id)
+			h.query(id, "say forty-two")
+			w.results(1)
+			h.query(id, "say forty-three")
+			w.results(2)
+			h.stop()
+			files, err := filepath.Glob(filepath.Join(p.Dir, "*.jsonl"))
+			if err != nil || len(files) != 1 {
+				t.Fatalf("the files are %q, %v", files, err)
+			}
+			data, err := os.ReadFile(files[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(files[0], tt.change(data), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for n := range 2 {
+				h.start()
+				w = h.watch(id)
+				h.query(id, "say more")
+				w.results(3 + n)
+				if n == 0 {
+					h.stop()
+				}
+			}
+			found := 0
+			for _, n := range h.history(id).Notices {
+				if strings.Contains(string(event.Encoded(n)), "may not remember") {
+					found++
+				}
+			}
+			if found != tt.want {
+				t.Errorf("%d notices, want %d: %+v", found, tt.want, h.history(id).Notices)
+			}
+		})
+	}
+}

@@ -1,8 +1,12 @@
 package claudeagent
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
+	"io"
+	"os"
 	"strings"
 
 	"github.com/seed7221b0f9/parley/agent"
@@ -57,4 +61,42 @@ func queued(e transcript.Entry) string {
 	}
 	_ = a.Attachment.Decode(&c) // a value of another form has no uuid
 	return c.Source
+}
+
+// Measure returns the size of the session's file. With read it counts only the lines that are JSON.
+func (p *Provider) Measure(ctx context.Context, sessionID string, read bool) (int64, error) {
+	s, err := p.dir().Session(sessionID)
+	if err != nil {
+		return 0, translate(err)
+	}
+	if !read {
+		info, err := os.Stat(s.Path)
+		if err != nil {
+			return 0, err
+		}
+		return info.Size(), nil
+	}
+	f, err := os.Open(s.Path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	return jsonLines(ctx, f)
+}
+
+// jsonLines returns the number of bytes in complete lines that are JSON.
+func jsonLines(ctx context.Context, r io.Reader) (n int64, err error) {
+	for lines := bufio.NewReaderSize(r, 1<<16); ctx.Err() == nil; {
+		line, err := lines.ReadBytes('\n')
+		if err == nil && json.Valid(line) {
+			n += int64(len(line))
+		}
+		if err == io.EOF {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, ctx.Err()
 }

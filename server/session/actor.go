@@ -217,6 +217,7 @@ func (a *actor) durable(ev event.Event) {
 	a.spending.observe(ev)
 	if r, ok := ev.(*event.ResultMessage); ok {
 		a.srv.opts.Metrics.Turn(a.core.Provider, r.IsError, time.Duration(r.DurationMS)*time.Millisecond)
+		a.noteKept()
 		a.draft(a.core.result()...)
 		a.draft(a.core.waitForReset(r, a.srv.opts.Now(), random.UUID())...)
 		a.titles.titleSoon()

@@ -38,15 +38,16 @@ func (a *actor) start(traceparent string) {
 		}
 		session, admitted, err := a.open(ctx, resume, spoken, opts)
 		EndSpan(span, err)
-		if !a.post(func() { a.started(session, admitted, err) }) && session != nil {
+		rest := a.keptOf(ctx, resume, true) // not before open, which may fetch the file
+		if !a.post(func() { a.started(session, admitted, rest, err) }) && session != nil {
 			_ = session.Close() // the actor has ended meanwhile
 			admitted.end()
 		}
 	})
 }
 
-// started attaches a started agent to the session.
-func (a *actor) started(session agent.Session, admitted *access, err error) {
+// started attaches a started agent to the session. The rest is what the agent's file has kept of it.
+func (a *actor) started(session agent.Session, admitted *access, rest *fileSize, err error) {
 	a.starting, a.cancelStart = false, nil
 	if err == nil && (a.draining || a.core.State != Starting) {
 		_ = session.Close() // disconnected meanwhile
@@ -71,6 +72,7 @@ func (a *actor) started(session agent.Session, admitted *access, err error) {
 		a.takeAgent(r)
 		a.draft(a.startedDraft(session.ID()))
 		a.remembers()
+		a.sayShortened(rest)
 	}
 	_ = a.write() // kept and retried by tick
 	a.answerWaiters(err)
@@ -155,6 +157,7 @@ func (a *actor) agentEnded(err error) {
 	a.agent = nil
 	a.caughtUp()
 	defer close(r.ended)
+	a.noteKept()
 	a.mirror()
 	defer a.trace.ended("agent_ended") // after a result there is no turn to end
 	for _, ev := range a.stream.cut() {

@@ -47,7 +47,7 @@ func TestStarted(t *testing.T) {
 			if c.fail == nil || c.state != Starting {
 				a.core.Inputs[1].Status = inputHeld // no input must be sent here
 			}
-			a.started(session, &access{place: func() { released++ }, revoke: func() { revoked++ }}, c.fail)
+			a.started(session, &access{place: func() { released++ }, revoke: func() { revoked++ }}, nil, c.fail)
 			if taken := a.agent != nil; taken != c.taken || a.starting || (<-wait == nil) != c.taken {
 				t.Errorf("the agent is taken over: %v, it starts: %v, want %v", taken, a.starting, c.taken)
 			}

@@ -50,7 +50,7 @@ func TestCore_clone(t *testing.T) {
 		"Opened": {Opened: &Opened{Provider: "other"}}, "AgentID": {AgentID: "x"}, "State": {State: Idle}, "Inputs": {Inputs: []input{{ID: "a", Content: mustJSON("changed")}}},
 		"Removed": {Removed: []string{"a"}}, "Order": {Order: []string{"c", "b"}}, "Asked": {Asked: &asking{AskedAt: "changed", prompt: prompt}}, "Resolved": {Resolved: "r1"},
 		"Key": {Key: &accepted{Key: "new"}}, "Title": {Title: text}, "TitleBy": {TitleBy: text}, "Model": {Model: &text}, "Mode": {Mode: text}, "Thinking": {Thinking: &thinking{}},
-		"Effort": {Effort: &text}, "Archived": {Archived: &yes}, "InTerminal": {InTerminal: &yes}, "Pid": {Pid: 1}, "Limited": {Limited: &text}, "Memory": {Memory: &memory{Asked: "x"}},
+		"Effort": {Effort: &text}, "Archived": {Archived: &yes}, "InTerminal": {InTerminal: &yes}, "Pid": {Pid: 1}, "Limited": {Limited: &text}, "Memory": {Memory: &memory{Asked: "x"}}, "Kept": {Kept: &fileSize{AgentID: "x", Size: 1}},
 		"Dearest": {Dearest: &budget.Amount{USD: 1}}, "Lost": {Lost: []string{"m"}}, "Mark": {Mark: &mark{Turn: "t1", Start: "changed"}}, "Comments": {Comments: []comment{{ReviewComment: api.ReviewComment{ID: "c1", Text: text}}}},
 		"Uncommented": {Uncommented: []string{"c1"}}, "Taken": {Taken: &[]taken{{Before: "changed"}}}, "Given": {Given: &keptAnswer{ID: "g2"}}, "Host": {Host: new(uint32(3))}, "HostIn": {Host: new(uint32(3)), HostIn: "changed"}, "Box": {Host: new(uint32(3)), Box: &api.Box{Kind: "changed"}}, "Line": {Line: 9}, "Owner": {Owner: &ownedBy{Node: "changed"}},
 	}

@@ -21,6 +21,7 @@ type core struct {
 	Provider    string          `json:"provider"`
 	AgentID     string          `json:"agent_id,omitempty"` // the agent's session id
 	Memory      memory          `json:"memory,omitzero"`
+	Kept        fileSize        `json:"kept,omitzero"`
 	Opened      Opened          `json:"opened"`
 	State       State           `json:"state"`
 	Inputs      []input         `json:"inputs,omitempty"` // in flight and waiting, in order
@@ -105,6 +106,9 @@ func (c *core) apply(seq uint64, ts string, f *facts) {
 	}
 	if f.Memory != nil {
 		c.Memory = *f.Memory
+	}
+	if f.Kept != nil {
+		c.Kept = *f.Kept
 	}
 	if f.State != "" {
 		if f.State == Idle && c.State.busy() {

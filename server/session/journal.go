@@ -201,6 +201,9 @@ func merged(carried, own *facts) *facts {
 	if both.Dearest == nil {
 		both.Dearest = carried.Dearest
 	}
+	if both.Kept == nil {
+		both.Kept = carried.Kept
+	}
 	both.Inputs = append(carried.Inputs, own.Inputs...)
 	if both.Owner == nil {
 		both.Owner = carried.Owner

@@ -119,6 +119,8 @@ func TestCommit_carried(t *testing.T) {
 	a.core.AgentID, a.carrying().AgentID = "agent", "agent"
 	dearest := budget.Amount{USD: 1, Tokens: 2}
 	a.core.Dearest, a.carrying().Dearest = dearest, &dearest
+	size := fileSize{AgentID: "agent", Size: 7}
+	a.core.Kept, a.carrying().Kept = size, &size
 	owner := ownedBy{Node: "n", Epoch: 3}
 	a.core.Owner, a.carrying().Owner = owner, &owner
 	st.logs[a.id].fail = eventlog.ErrFull
@@ -137,7 +139,7 @@ func TestCommit_carried(t *testing.T) {
 		}
 	}
 	got, want := asText(logged.core), asText(a.core)
-	if got != want || a.core.Title != "second" || a.core.Inputs[0].Status != inputDelivered || a.core.AgentID != "agent" || a.core.Dearest != dearest || a.core.Owner != owner {
+	if got != want || a.core.Title != "second" || a.core.Inputs[0].Status != inputDelivered || a.core.AgentID != "agent" || a.core.Dearest != dearest || a.core.Kept != size || a.core.Owner != owner {
 		t.Errorf("the log folds to\n%s\nthe actor has\n%s", got, want)
 	}
 }

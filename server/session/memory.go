@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
@@ -40,6 +41,47 @@ const (
 	memoryRetry    = "Look again"
 	memoryCancel   = "Cancel"
 )
+
+// fileSize is the size of the file in which an agent keeps a session. Such files only grow, so that a smaller one has lost a part.
+type fileSize struct {
+	AgentID string `json:"agent_id"`
+	Size    int64  `json:"size"`
+}
+
+// keptOf returns the size of an agent's file, with read of the lines that can be read. It returns nil if the agent has no such file
+// here.
+func (l *life) keptOf(ctx context.Context, agentID string, read bool) *fileSize {
+	m, ok := l.provider.(agent.Measurer)
+	if !ok || agentID == "" || l.machine() != "" {
+		return nil
+	}
+	size, err := m.Measure(ctx, agentID, read)
+	if err != nil {
+		return nil // a lost file is reported when the agent is started
+	}
+	return &fileSize{agentID, size}
+}
+
+// noteKept records the size of the agent's file. The next record stores it.
+func (a *actor) noteKept() {
+	ctx, cancel := a.bounded()
+	defer cancel()
+	if k := a.keptOf(ctx, a.core.AgentID, false); k != nil && *k != a.core.Kept {
+		a.core.Kept, a.carrying().Kept = *k, k
+	}
+}
+
+// sayShortened reports that the agent continues with a file that has lost a part.
+func (a *actor) sayShortened(rest *fileSize) {
+	was := a.core.Kept
+	if rest == nil || rest.AgentID != was.AgentID || rest.Size >= was.Size {
+		return
+	}
+	d := a.memoryNotice(event.NoticeWarning, "memory_shortened", fmt.Sprintf(
+		"The agent's transcript has lost a part: %d of %d bytes can be read. The agent may not remember all of this conversation.", rest.Size, was.Size))
+	d.facts = &facts{Kept: rest} // it is reported once
+	a.draft(d)
+}
 
 // spoken reports whether an agent has sent messages in the session, which the next agent must know.
 func (c *core) spoken(conv *event.Conversation) bool {

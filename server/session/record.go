@@ -94,7 +94,8 @@ type facts struct {
 	Pid        int         `json:"pid,omitempty"`
 	Limited    *string     `json:"limited,omitempty"` // the time until which a rate limit applies, if any
 
-	Memory *memory `json:"memory,omitempty"`
+	Memory *memory   `json:"memory,omitempty"`
+	Kept   *fileSize `json:"kept,omitempty"` // the size of the agent's file
 
 	Owner *ownedBy `json:"owner,omitempty"` // the server that writes the log from this record on
 
