@@ -10,6 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/claudeagent"
+	"github.com/seed7221b0f9/parley/transcript"
 )
 
 // TestProvider_Measure checks the size of a transcript, and that only complete lines of JSON count as readable.
@@ -29,10 +30,11 @@ func TestProvider_Measure(t *testing.T) {
 		text string
 		want int
 	}{
-		"whole":           {line + line, 2 * len(line)},
-		"cut":             {line + line[:50], len(line)},
-		"zeroed":          {line + strings.Repeat("\x00", 50) + "\n" + line, 2 * len(line)},
-		"without the end": {strings.TrimSuffix(line, "\n"), 0},
+		"whole":            {line + line, 2 * len(line)},
+		"cut":              {line + line[:50], len(line)},
+		"zeroed":           {line + strings.Repeat("\x00", 50) + "\n" + line, 2 * len(line)},
+		"a very long line": {strings.Repeat("x", transcript.DefaultMaxLine) + "\n" + line, transcript.DefaultMaxLine + 1 + len(line)},
+		"without the end":  {strings.TrimSuffix(line, "\n"), 0},
 	} {
 		if err := os.WriteFile(file, []byte(tt.text), 0o600); err != nil {
 			t.Fatal(err)

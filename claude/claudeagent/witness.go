@@ -84,19 +84,27 @@ func (p *Provider) Measure(ctx context.Context, sessionID string, read bool) (in
 	return jsonLines(ctx, f)
 }
 
-// jsonLines returns the number of bytes in complete lines that are JSON.
+// jsonLines returns the number of bytes in complete lines that are JSON. It does not check lines that are too long to be held.
 func jsonLines(ctx context.Context, r io.Reader) (n int64, err error) {
+	var line []byte
+	size := 0
 	for lines := bufio.NewReaderSize(r, 1<<16); ctx.Err() == nil; {
-		line, err := lines.ReadBytes('\n')
-		if err == nil && json.Valid(line) {
-			n += int64(len(line))
+		part, err := lines.ReadSlice('\n')
+		if size += len(part); size <= transcript.DefaultMaxLine {
+			line = append(line, part...)
 		}
-		if err == io.EOF {
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case errors.Is(err, io.EOF):
 			return n, nil
-		}
-		if err != nil {
+		case err != nil:
 			return n, err
 		}
+		if size > transcript.DefaultMaxLine || json.Valid(line) {
+			n += int64(size)
+		}
+		line, size = line[:0], 0
 	}
 	return n, ctx.Err()
 }
