@@ -196,7 +196,7 @@ func TestGitFails(t *testing.T) {
 		t.Run(op.name, func(t *testing.T) {
 			w := newWorld(t)
 			do := op.prepare(w)
-			g := &failingGit{git: w.Manager.git, kept: map[string][]byte{}}
+			g := &failingGit{git: &w.Manager.git, kept: map[string][]byte{}}
 			for n := 0; n < 100; n++ {
 				before, files := w.fingerprint(), w.workspaceFiles()
 				g.left, g.failed = n, ""
@@ -270,7 +270,7 @@ func (w *world) must(errs ...error) {
 // failingGit runs git but makes one command fail. It runs commands that read unchanged data only
 // once.
 type failingGit struct {
-	git    git
+	git    *git
 	kept   map[string][]byte
 	left   int    // commands until the one that fails
 	failed string // its arguments
@@ -289,7 +289,7 @@ func (g *failingGit) run(c command) ([]byte, error, bool) {
 	out, ok := g.kept[key]
 	if !ok {
 		var err error
-		if out, err = g.git.run(context.Background(), c); err != nil {
+		if out, err = g.git.exec(context.Background(), c); err != nil {
 			return out, err, true
 		}
 		g.kept[key] = out

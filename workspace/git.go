@@ -100,6 +100,11 @@ func (g *git) run(ctx context.Context, c command) ([]byte, error) {
 			return out, err
 		}
 	}
+	return g.exec(ctx, c)
+}
+
+// exec starts git and waits for its end.
+func (g *git) exec(ctx context.Context, c command) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, g.limit)
 	defer cancel()
 	if g.life != nil {
