@@ -157,10 +157,13 @@ func TestHostileSessions(t *testing.T) {
 func pipedSessions(t *testing.T, env []string, id string) {
 	t.Helper()
 	parley := linkedProgram(t)
-	for _, command := range []string{"search evil", "show " + id, "export " + id, "export --format html " + id, "search --json evil", "show --json " + id, "export --json " + id} {
+	for _, command := range []string{"list", "list --json", "tree " + id, "tree --json " + id, "tail " + id, "tail --json " + id, "search evil", "show " + id, "export " + id, "export --format html " + id, "search --json evil", "show --json " + id, "export --json " + id} {
 		for _, raw := range []bool{false, true} {
 			args := append([]string{"sessions"}, strings.Fields(command)...)
 			if raw {
+				if verb := args[1]; verb == "list" || verb == "tree" || verb == "tail" {
+					continue // their text is always sanitized
+				}
 				args = append(args, "--raw")
 			}
 			cmd := exec.CommandContext(t.Context(), parley, args...)

@@ -61,7 +61,7 @@ func (c sessionCommand) command(code *int) *cobra.Command {
 		Use: c.use, Short: c.short, Long: c.long, Example: c.example, Args: c.args,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			*code, err = f.do(cmd.Context(), func(w *sessionWork) error {
-				w.con.Out.Outlet.Clean = c.said && !f.raw
+				w.con.Out.Outlet.Clean = (c.said || f.json) && !f.raw // escapes keep the values of JSON
 				return c.run(w, args)
 			})
 			return err
