@@ -184,7 +184,7 @@ func TestChatEnds(t *testing.T) {
 		},
 		"an unknown command": func(p *person) {
 			p.types("/quti\r")
-			p.sees("error: there is no command /quti; is /quit meant?")
+			p.sees("error: unknown command /quti; did you mean /quit?")
 			p.types("/quit\r")
 		},
 		"quit": func(p *person) { p.types("/quit\r") },

@@ -39,22 +39,29 @@ func execute(args []string) int {
 // command would be misleading.
 func unknownCommand(root *cobra.Command, args []string) (*cobra.Command, error) {
 	cmd, rest, err := root.Find(args)
-	if err != nil || !cmd.HasSubCommands() || cmd.Args == nil || len(rest) == 0 || strings.HasPrefix(rest[0], "-") || !asksHelp(rest) {
+	if err != nil || !cmd.HasSubCommands() || cmd.Args == nil {
 		return cmd, nil // the command reports other errors
 	}
-	return cmd, cmd.Args(cmd, rest[:1])
+	words, help := split(rest)
+	if !help {
+		return cmd, nil
+	}
+	return cmd, cmd.Args(cmd, words)
 }
 
-func asksHelp(args []string) bool {
+// split returns the arguments before "--" that are no flags, and whether they include a flag for help.
+func split(args []string) (words []string, help bool) {
 	for _, arg := range args {
-		switch arg {
-		case "--":
-			return false
-		case "--help", "-h":
-			return true
+		switch {
+		case arg == "--":
+			return words, help
+		case arg == "--help" || arg == "-h":
+			help = true
+		case !strings.HasPrefix(arg, "-"):
+			words = append(words, arg)
 		}
 	}
-	return false
+	return words, help
 }
 
 func newRoot(code *int) *cobra.Command {
@@ -72,5 +79,10 @@ func newRoot(code *int) *cobra.Command {
 	root.AddCommand(newRun(code), newChat(code), newACP(code), newAgents(code), history.New(code), usage.New(code), doctor.New(code, &serve.Examiner{}), newDocs(code), newMan(), newVersion())
 	addServerCommands(root, code)
 	root.SetHelpCommand(newHelp())
+	root.InitDefaultCompletionCmd()
+	if completion, _, err := root.Find([]string{"completion"}); err == nil {
+		completion.Args = term.NoArguments
+		completion.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() } // otherwise an unknown shell is no error
+	}
 	return root
 }

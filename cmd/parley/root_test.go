@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,8 +28,8 @@ func TestUnknownCommand(t *testing.T) {
 		t.Fatalf("the commands with commands are %q", paths)
 	}
 	for _, path := range paths {
-		for _, help := range []string{"--help", "-h"} {
-			args := append(path[:len(path):len(path)], "exprot", help)
+		for _, wrong := range [][]string{{"exprot", "--help"}, {"exprot", "-h"}, {"--help", "exprot"}, {"-h", "exprot"}} {
+			args := slices.Concat(path, wrong)
 			if cmd, err := unknownCommand(newRoot(&code), args); err == nil || !strings.Contains(err.Error(), "exprot") {
 				t.Errorf("parley %s: %v of %s, want an error that names the word", strings.Join(args, " "), err, cmd.CommandPath())
 			}

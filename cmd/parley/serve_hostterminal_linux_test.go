@@ -57,9 +57,9 @@ func TestServe_hostTerminal(t *testing.T) {
 		w.call("session.query", api.QueryParams{SessionID: w.session, Text: "run it"}, nil)
 		eventually(t, "the command runs", func() bool {
 			text, _ := os.ReadFile(path("runs"))
-			return strings.Count(string(text), "run") == turn
+			before = w.terminals() // the host lists a command a moment after its start
+			return strings.Count(string(text), "run") == turn && len(before) > 0
 		})
-		before = w.terminals()
 		w.end(syscall.SIGKILL)
 		if after := w.terminals(); len(before) != 1 || len(after) != 1 || after[0].PID != before[0].PID || after[0].Exit != nil {
 			t.Fatalf("before the end of the server the terminals are %+v, after it %+v", before, after)

@@ -204,7 +204,7 @@ var scenarios = map[string]func(p *person, s seat){
 		p.types("/help\r")
 		p.sees("/interrupt", "Tab completes")
 		p.types("/quti\r")
-		p.sees("there is no command /quti; is /quit meant?")
+		p.sees("unknown command /quti; did you mean /quit?")
 		p.types("/inter\t\r")
 		p.sees("nothing is running")
 	},
@@ -343,7 +343,7 @@ func TestAttach_unknownCommand(t *testing.T) {
 	p := sitDown(t, "http://127.0.0.1:9", []string{"NO_COLOR=1"}, "attach", "--data", s.data, r.SessionID)
 	p.sees("/help lists the commands")
 	p.types("/nosuch\r")
-	p.sees("there is no command /nosuch")
+	p.sees("unknown command /nosuch")
 	p.types("\x04")
 	p.leaves(term.ExitOK)
 	var h api.GetHistoryResult

@@ -137,9 +137,9 @@ func (c *loop) unknownCommand(text string) bool {
 	if slices.Contains(names, name) || best == "" && !c.cataloged {
 		return false
 	}
-	say := "there is no command /" + term.Shorten(term.OneLine(name), 40)
+	say := "unknown command /" + term.Shorten(term.OneLine(name), 40)
 	if best != "" {
-		say += "; is /" + term.OneLine(best) + " meant? /help"
+		say += "; did you mean /" + term.OneLine(best) + "? /help"
 	} else {
 		say += "; /help"
 	}

@@ -38,10 +38,10 @@ func ShowHelp(cmd *cobra.Command, args []string) error {
 	best := ""
 	if len(args) == 1 {
 		if best = term.Nearest(args[0], Words(cmd.Root(), nil)); best != "" {
-			best = "; is " + best + " meant?"
+			best = "; did you mean " + best + "?"
 		}
 	}
-	return &term.UsageError{Text: fmt.Sprintf("there is neither a command nor a topic %q%s \"parley help topics\" lists the topics", strings.Join(args, " "), orStop(best)), Plain: true}
+	return &term.UsageError{Text: fmt.Sprintf("unknown command or topic %q%s \"parley help topics\" lists the topics", strings.Join(args, " "), orStop(best)), Plain: true}
 }
 
 // orStop returns the suggestion, or a full stop without one.

@@ -83,7 +83,7 @@ func suggestion(cmd *cobra.Command, word string) string {
 		names = append(names, c.Name())
 	}
 	if best := Nearest(word, names); best != "" {
-		return "; is " + best + " meant?"
+		return "; did you mean " + best + "?"
 	}
 	return ""
 }
