@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
@@ -34,6 +35,10 @@ func TestLoss(t *testing.T) {
 	if _, said, _ := s.parley("attach", id); !strings.Contains(said, "A part of this conversation is lost") {
 		t.Errorf("parley attach: %q", said)
 	}
+	p := sitDown(t, "http://127.0.0.1:9", []string{"NO_COLOR=1"}, "attach", "--data", s.data, id)
+	p.sees("A part of this conversation is lost")
+	p.types("\x04")
+	p.leaves(term.ExitOK)
 	if out, _, _ := s.parley("doctor"); !strings.Contains(out, lost) {
 		t.Errorf("parley doctor: %s", out)
 	}
