@@ -261,7 +261,7 @@ step("another agent goes on with the conversation", async () => {
   await page.getByRole("button", { name: "More", exact: true }).click();
   await page.getByRole("menuitem", { name: "Continue with Simulated agent" }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByText("results of tools do not go along").waitFor();
+  await dialog.getByText("without tool results").waitFor();
   await dialog.getByRole("button", { name: "Start the session" }).click();
   await page.waitForFunction((id) => location.hash.startsWith("#/s/") && !location.hash.includes(id), first);
   const message = page.locator(".user").first();
