@@ -69,7 +69,8 @@ test: ## check everything: tools, CLI, lint, tests with the race detector
 	@PKG="$(PKG)" RACELESS="$(RACELESS)" COUNTED="$(COUNTED)" scripts/test
 
 quick: ## check in about a minute: no race detector, no agent CLI, no node, no browser (PKG=./server/...)
-	@$(PLAIN) GOGC=800 go test $(QUICKFLAGS) -skip '^(TestGrowth.*|TestCancel)$$' $(QUICK)
+	@export GOTMPDIR="$${TMPDIR:-/tmp}" TMPDIR=$$(scripts/tempdir) && trap 'rm -rf "$$TMPDIR"' EXIT && \
+	$(PLAIN) GOGC=800 go test $(QUICKFLAGS) -skip '^(TestGrowth.*|TestCancel)$$' $(QUICK)
 
 packages: # those that make test runs with the race detector
 	@go list $(PKG)

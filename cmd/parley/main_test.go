@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/host"
+	"github.com/seed7221b0f9/parley/internal/test/bwraptest"
 	"github.com/seed7221b0f9/parley/internal/test/hosts"
 	"github.com/seed7221b0f9/parley/server/keyproxy"
 	"github.com/seed7221b0f9/parley/spawn/box"
@@ -29,6 +30,7 @@ func TestMain(m *testing.M) {
 	}
 	programs[keptProgram] = keptCLI(openDiary())
 	claudetest.RunProgram(programs) // this executable can also be the simulated agent
+	bwraptest.Visible()
 	testscript.Main(tidyTests{m}, map[string]func(){"parley": main, "asker": serveAsker})
 }
 

@@ -15,10 +15,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed7221b0f9/parley/internal/test/bwraptest"
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
 )
 
-func TestMain(m *testing.M) { e2e.VerifyMain(m) }
+func TestMain(m *testing.M) {
+	bwraptest.Visible()
+	e2e.VerifyMain(m)
+}
 
 // fakeSSH is a program used instead of ssh. It runs the command on this machine with another home
 // directory, and records its arguments.

@@ -34,6 +34,7 @@ type Registry struct {
 	mu       sync.Mutex
 	children map[int]Child // by number
 	next     int
+	started  bool // a process may have the mark
 	closed   bool
 }
 
@@ -117,6 +118,7 @@ func (r *Registry) Spawner(next spawn.Spawner) spawn.Spawner {
 	return spawn.Func(func(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
 		cmd.Env = append(slices.Clone(cmd.Env), ownerVariable+"="+r.name)
 		number := 0
+		r.setStarted()
 		p, err := OnExit(next, func() { r.remove(number) }).Spawn(ctx, cmd)
 		if err != nil {
 			return nil, err
@@ -152,6 +154,12 @@ func withoutMark(next spawn.Spawner) spawn.Spawner {
 		cmd.Env = slices.DeleteFunc(slices.Clone(cmd.Env), func(e string) bool { return strings.HasPrefix(e, ownerVariable+"=") })
 		return next.Spawn(ctx, cmd)
 	})
+}
+
+func (r *Registry) setStarted() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.started = true
 }
 
 func (r *Registry) add(c Child) (number int) {
@@ -210,7 +218,10 @@ func (r *Registry) Close() error {
 		return ErrChildren
 	}
 	r.closed = true
-	_, err := endOwned(r.name, nil)
+	var err error
+	if r.started {
+		_, err = endOwned(r.name, nil)
+	}
 	closeLock(r.lock)
 	return errors.Join(err, os.RemoveAll(r.dir))
 }

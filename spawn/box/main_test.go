@@ -24,6 +24,7 @@ func TestMain(m *testing.M) {
 	fakeDockerMain()
 	spawntest.Main()
 	attemptMain()
+	bwraptest.Visible()
 	code := m.Run()
 	if err := goleak.Find(); code == 0 && err != nil {
 		fmt.Fprintln(os.Stderr, err)

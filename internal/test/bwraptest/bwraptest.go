@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/seed7221b0f9/parley/internal/test/short"
@@ -39,4 +40,11 @@ func Missing(tb testing.TB, reason error) {
 		tb.Fatalf("no boxes: %v; scripts/install-bwrap installs bubblewrap", reason)
 	}
 	tb.Skipf("no boxes: %v; scripts/install-bwrap installs bubblewrap", reason)
+}
+
+// Visible selects a temporary directory that boxes show, if the current one is below /dev. TestMain calls it first.
+func Visible() {
+	if strings.HasPrefix(os.TempDir(), "/dev/") {
+		os.Unsetenv("TMPDIR")
+	}
 }
