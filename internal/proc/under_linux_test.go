@@ -238,6 +238,29 @@ func TestKeepChildren(t *testing.T) {
 	}
 }
 
+// TestRegistry_leftover: Close ends what a process of the registry has left, if its environment has the registry's mark.
+func TestRegistry_leftover(t *testing.T) {
+	census(t)
+	dir := t.TempDir()
+	r, _ := openRegistry(t, t.TempDir())
+	keep := LocalOptions{Supervisor: supervise.Self(), KeepChildren: true}
+	s := start(t, escaper(dir, ":"), Options{Spawner: r.Spawner(keep.Spawner()), CloseGrace: patience})
+	readLine(t, bufio.NewReader(s.Stdout()))
+	left := escaped(t, dir)
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if got := living(left); len(got) != 4 {
+		t.Fatalf("alive before Close:\n%q, want 4", got)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := living(left), []string{escapes[unmarked], escapes[orphaned]}; !slices.Equal(got, want) {
+		t.Errorf("alive after Close:\n%q, want\n%q", got, want)
+	}
+}
+
 // TestSupervisor_none: for a program that is not a supervisor the error names it.
 func TestSupervisor_none(t *testing.T) {
 	census(t)
