@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+
+	"github.com/seed7221b0f9/parley/internal/textfile"
 )
 
 const (
@@ -236,9 +239,22 @@ func connect(e *embedded, o *Options, reconnected func()) (*nats.Conn, error) {
 		options = append(options, nats.UserCredentials(o.Credentials))
 	}
 	if o.RootCAs != "" {
-		options = append(options, nats.RootCAs(o.RootCAs))
+		options = append(options, nats.ClientTLSConfig(nil, func() (*x509.CertPool, error) { return readCAs(o.RootCAs) }))
 	}
 	return nats.Connect(o.URL, options...)
+}
+
+// readCAs returns the certificates in a PEM file. A connection that is made again reads the file again.
+func readCAs(path string) (*x509.CertPool, error) {
+	pem, err := textfile.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("eventlog: %s has no certificate", path)
+	}
+	return pool, nil
 }
 
 // serverLogger passes the embedded server's messages on, and drops notices.

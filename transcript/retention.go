@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/internal/regularfile"
+	"github.com/seed7221b0f9/parley/internal/textfile"
 )
 
 // DefaultCleanupDays is the number of days that the CLI keeps sessions if its setting
@@ -59,7 +60,7 @@ func cleanupDays(path string) (int, error) {
 	var settings struct {
 		CleanupPeriodDays *float64 `json:"cleanupPeriodDays"`
 	}
-	if err := json.Unmarshal(text, &settings); err != nil {
+	if err := json.Unmarshal(textfile.Trim(text), &settings); err != nil {
 		return 0, fmt.Errorf("%s: %w", path, err)
 	}
 	switch days := settings.CleanupPeriodDays; {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/internal/random"
+	"github.com/seed7221b0f9/parley/internal/textfile"
 )
 
 var _ agent.SettingsKeeper = (*Provider)(nil)
@@ -242,6 +243,7 @@ func (f ruleFile) readIn(dir *os.Root) (*members, error) {
 	if err == nil && len(data) > maxSettings {
 		err = fmt.Errorf("it has more than %d bytes", maxSettings)
 	}
+	data = textfile.Trim(data)
 	all := &members{}
 	if err == nil && len(bytes.TrimSpace(data)) > 0 {
 		err = all.UnmarshalJSON(data)

@@ -119,7 +119,7 @@ func TestMCPServers(t *testing.T) {
 	p, project, config := keeper(t)
 	file := filepath.Join(project, ".mcp.json")
 	write(t, file, `{"mcpServers": {"tracker": {"type": "http", "url": "https://t.example", "headers": {"Authorization": "Bearer sesame"}}}}`)
-	write(t, filepath.Join(config, ".claude.json"), `{"mcpServers": {"mine": {"command": "mine", "env": {"KEY": "sesame"}}}}`)
+	write(t, filepath.Join(config, ".claude.json"), "\ufeff"+`{"mcpServers": {"mine": {"command": "mine", "env": {"KEY": "sesame"}}}}`)
 	stdio := agent.MCPConfig{Name: "charts", Scope: agent.ScopeProject, Type: "stdio", Command: "charts", Args: []string{"-v"}, Env: map[string]string{"KEY": "open"}}
 	if err := p.SetMCPServer(project, stdio); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/seed7221b0f9/parley/internal/textfile"
 )
 
 // Rates are prices in dollars per million tokens, and for a web search in dollars per search.
@@ -70,7 +72,7 @@ func readPrices(r io.Reader, under *Prices) (*Prices, error) {
 	var table struct {
 		Models map[string]json.RawMessage `json:"models"`
 	}
-	d := json.NewDecoder(r)
+	d := json.NewDecoder(textfile.Reader(r))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&table); err != nil {
 		return nil, fmt.Errorf("usage: the table of prices: %w", err)

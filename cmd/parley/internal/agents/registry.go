@@ -18,6 +18,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 	"github.com/seed7221b0f9/parley/internal/supervise"
+	"github.com/seed7221b0f9/parley/internal/textfile"
 )
 
 // Known is an agent of the Agent Client Protocol that has a name.
@@ -73,7 +74,7 @@ func added() (list []Known, err error) {
 		return nil, nil
 	}
 	if err == nil {
-		err = json.Unmarshal(text, &list)
+		err = json.Unmarshal(textfile.Trim(text), &list)
 	}
 	for i := range list {
 		list[i].Added = true

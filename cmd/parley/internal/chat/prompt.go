@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+	"github.com/seed7221b0f9/parley/internal/textfile"
 	"io"
 	"os"
 	"strings"
@@ -56,7 +57,7 @@ func readAll(ctx context.Context, f *os.File, note func(string)) (string, error)
 	read := make(chan content, 1)
 	go func() {
 		data, err := io.ReadAll(f)
-		read <- content{string(data), err}
+		read <- content{string(textfile.Trim(data)), err}
 	}()
 	silence := time.NewTimer(patience)
 	defer silence.Stop()

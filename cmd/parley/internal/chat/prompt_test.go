@@ -18,6 +18,7 @@ func TestReadPrompt(t *testing.T) {
 		{[]string{"a"}, "piped\n", "a\n\npiped\n"},
 		{[]string{"a"}, "\n", "a\n"},
 		{nil, "piped", "piped"},
+		{nil, "\ufeffpiped", "piped"},
 		{[]string{"-"}, "piped", "piped"},
 		{[]string{"-"}, "", ""},
 		{nil, " \n", ""},

@@ -11,6 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/internal/proc"
 	"github.com/seed7221b0f9/parley/internal/regularfile"
+	"github.com/seed7221b0f9/parley/internal/textfile"
 )
 
 // tokenVariable is the environment variable with the token of a server. A flag would expose the token to all users of
@@ -61,7 +62,7 @@ func readLine(ctx context.Context, in io.Reader) (string, error) {
 	read := make(chan result, 1)
 	go func() {
 		line, err := bufio.NewReader(io.LimitReader(in, maxToken)).ReadString('\n')
-		read <- result{line, err}
+		read <- result{strings.TrimPrefix(line, "\ufeff"), err}
 	}()
 	select {
 	case r := <-read:
@@ -86,5 +87,5 @@ func readToken(name string) (string, error) {
 		return "", term.Usagef("--token-file %s: other users can read it; chmod 600 %s", name, name)
 	}
 	text, err := io.ReadAll(io.LimitReader(file, maxToken))
-	return string(text), err
+	return string(textfile.Trim(text)), err
 }

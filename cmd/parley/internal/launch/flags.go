@@ -18,6 +18,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/chat"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/internal/supervise"
+	"github.com/seed7221b0f9/parley/internal/textfile"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -303,7 +304,7 @@ func readConfig(path string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a file", path)
 	}
-	return os.ReadFile(path)
+	return textfile.Read(path)
 }
 
 // splitList returns a comma-separated list; the empty string is an empty list.
@@ -327,7 +328,7 @@ func fileOrJSON(s string) (string, error) {
 
 func readSchema(s string) (message.JSON, error) {
 	if path, ok := strings.CutPrefix(s, "@"); ok {
-		data, err := os.ReadFile(path)
+		data, err := textfile.Read(path)
 		if err != nil {
 			return "", err
 		}

@@ -18,12 +18,13 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/seed7221b0f9/parley/internal/textfile"
 )
 
 // The defaults of the specification.
@@ -120,7 +121,7 @@ func (e *Exporter) addHeaders(text string) error {
 func newClient(certificate string) (*http.Client, error) {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConns: 2, IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second}
 	if certificate != "" {
-		pem, err := os.ReadFile(certificate)
+		pem, err := textfile.Read(certificate)
 		if err != nil {
 			return nil, fmt.Errorf("otlp: %w", err)
 		}

@@ -4,10 +4,13 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -210,6 +213,20 @@ func TestNew_refuses(t *testing.T) {
 		}
 	}
 	if _, err := otlp.New(env()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestByteOrderMark reads the certificate authorities of a file with a byte order mark at its start.
+func TestByteOrderMark(t *testing.T) {
+	s := httptest.NewTLSServer(nil)
+	defer s.Close()
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+	if err := os.WriteFile(file, append([]byte("\ufeff"), ca...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := otlp.New(env("OTEL_EXPORTER_OTLP_CERTIFICATE", file)); err != nil {
 		t.Error(err)
 	}
 }

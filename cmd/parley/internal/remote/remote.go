@@ -18,6 +18,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/internal/regularfile"
+	"github.com/seed7221b0f9/parley/internal/textfile"
 )
 
 // Flags select a server.
@@ -43,7 +44,7 @@ func (f *Flags) ConnectWith(tokenFile string) (*client.Client, error) {
 		return nil, fmt.Errorf("the file with the token: %w", err)
 	}
 	address, _, _ = strings.Cut(address, "#")
-	return client.New(client.Options{URL: address, Token: strings.TrimSpace(string(data))})
+	return client.New(client.Options{URL: address, Token: strings.TrimSpace(string(textfile.Trim(data)))})
 }
 
 // address returns the address of the server, and its token if it runs on this machine.

@@ -4,6 +4,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -49,5 +51,24 @@ func TestReach_starting(t *testing.T) {
 	defer s.Close()
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestByteOrderMark sends the token of a file with a byte order mark at its start.
+func TestByteOrderMark(t *testing.T) {
+	var sent string
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { sent = r.Header.Get("Authorization") }))
+	defer s.Close()
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte("\ufeffpt_1_x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := (&Flags{Server: s.URL}).ConnectWith(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Call(t.Context(), "health", nil, nil) // the server returns an empty response
+	if sent != "Bearer pt_1_x" {
+		t.Errorf("the call was sent with %q, want the token", sent)
 	}
 }

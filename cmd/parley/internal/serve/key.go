@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/internal/proc"
+	"github.com/seed7221b0f9/parley/internal/textfile"
 )
 
 // keyVariable holds an API key for agents. It is not a flag, because all users can read
@@ -56,7 +57,7 @@ func readKey(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	key := strings.TrimSpace(string(data))
+	key := strings.TrimSpace(string(textfile.Trim(data)))
 	if key == "" {
 		return "", fmt.Errorf("%s holds no key", name)
 	}

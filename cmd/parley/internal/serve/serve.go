@@ -26,6 +26,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/docs/site"
 	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/internal/textfile"
 	"github.com/seed7221b0f9/parley/server"
 )
 
@@ -275,7 +276,12 @@ func (f *Settings) secured(l net.Listener) (net.Listener, error) {
 	if f.tlsCert == "" {
 		return l, nil
 	}
-	pair, err := tls.LoadX509KeyPair(f.tlsCert, f.tlsKey)
+	cert, certErr := textfile.Read(f.tlsCert)
+	key, err := textfile.Read(f.tlsKey)
+	if err = errors.Join(certErr, err); err != nil {
+		return nil, err
+	}
+	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/agents"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/remote"
+	"github.com/seed7221b0f9/parley/internal/textfile"
 	"github.com/seed7221b0f9/parley/server"
 	"github.com/seed7221b0f9/parley/server/budget"
 )
@@ -142,7 +143,7 @@ func (f *Settings) Load(p *pflag.FlagSet, getenv func(string) (string, bool)) er
 	}
 	file := map[string]json.RawMessage{}
 	if f.config != "" {
-		data, err := os.ReadFile(f.config)
+		data, err := textfile.Read(f.config)
 		if err != nil {
 			return err
 		}
