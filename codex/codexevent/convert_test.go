@@ -298,7 +298,7 @@ func TestCutOutput(t *testing.T) {
 }
 
 func TestDiffFiles(t *testing.T) {
-	diff := "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-x\n+diff --git a/no b/no\n" +
+	diff := "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n--- a/no\n+diff --git a/no b/no\n" +
 		"diff --git a/new.txt b/new.txt\nnew file mode 100644\n--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+x\n" +
 		"diff --git a/old b/moved\nrename from old\nrename to moved\n"
 	c := &codexevent.Converter{ThreadID: "t"}

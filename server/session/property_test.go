@@ -196,7 +196,7 @@ func memSessions(t *testing.T, change ...func(*Options)) (*Sessions, *memStore) 
 }
 
 // patience is the timeout of tests for expected events.
-const patience = 2 * time.Minute
+const patience = 10 * time.Second
 
 // free has no limits.
 type free struct{}
