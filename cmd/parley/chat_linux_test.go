@@ -121,9 +121,9 @@ func TestChatOnTerminal(t *testing.T) {
 	p := sitDown(t, "http://127.0.0.1:9", []string{"NO_COLOR=1"}, "chat")
 	p.sees("There is no claude on this machine", "/help lists the commands", "> ")
 	p.types("hello there\r")
-	p.sees("> hello there", "You wrote:", "│ hello there", "● Write  notes.md", "✓", "? May it run? Bash ls -1", "y yes · a always (allow Bash in session)", "waiting for you", "? ")
+	p.sees("> hello there", "You wrote:", "│ hello there", "● Write  notes.md", "✓", "? Allow this call? Bash ls -1", "y yes · a always (allow Bash for this session)", "waiting for you", "? ")
 	p.types("maybe\r")
-	p.sees("? May it run?", "? ")
+	p.sees("? Allow this call?", "? ")
 	p.types("y\r")
 	p.sees("## What you have seen", "• text that comes", "✓ ", " out")
 
@@ -135,7 +135,7 @@ func TestChatOnTerminal(t *testing.T) {
 	p.types("third\r/queue\r")
 	p.sees("↳ queued: third", "1. think now", "2. third")
 	p.types("/cancel\r")
-	p.sees("taken back: third")
+	p.sees("withdrawn: third")
 	p.types("a draft")
 	p.sees("> a draft")
 
@@ -161,7 +161,7 @@ func TestChatOnTerminal(t *testing.T) {
 	p.sees("the model is now simulated-x")
 	p.types("\x04")
 	all := p.leaves(0)
-	if !strings.Contains(all[p.from:], "(nothing of it is kept)") {
+	if !strings.Contains(all[p.from:], "(it is not stored)") {
 		t.Errorf("the end is %q", all[p.from:])
 	}
 	history := filepath.Join(p.dir, "state", "parley", "history")
@@ -235,7 +235,7 @@ func TestChatRealCLI(t *testing.T) {
 	p.sees("Second.", "✓ ")
 	p.types("\x04")
 	all := p.leaves(0)
-	if strings.Contains(all, "\x1b[31m") || strings.Contains(all, "\x1b[7m") || !strings.Contains(all, "go on with: parley chat --resume ") {
+	if strings.Contains(all, "\x1b[31m") || strings.Contains(all, "\x1b[7m") || !strings.Contains(all, "continue with: parley chat --resume ") {
 		t.Errorf("seen %q", all)
 	}
 }

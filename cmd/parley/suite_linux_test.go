@@ -149,27 +149,27 @@ var scenarios = map[string]func(p *person, s seat){
 	},
 	"allow": func(p *person, _ seat) {
 		p.types("bash\r")
-		p.sees("? May it run?", "y yes", "waiting for you")
+		p.sees("? Allow this call?", "y yes", "waiting for you")
 		p.types("perhaps\r")
-		p.sees("? May it run?")
+		p.sees("? Allow this call?")
 		p.types("y\r")
 		p.sees("✓", "That was one command.", "✓ ")
 	},
 	"deny": func(p *person, _ seat) {
 		p.types("bash\r")
-		p.sees("? May it run?")
+		p.sees("? Allow this call?")
 		p.types("n not now\r")
 		p.sees("✗", "That was one command.", "✓ ")
 	},
 	"always": func(p *person, s seat) {
 		p.types("hello\r")
-		p.sees("? May it run?", s.always+" ")
+		p.sees("? Allow this call?", s.always+" ")
 		p.types(s.always + "\r")
 		p.sees("What you have seen", "✓ ")
 		from := p.from
 		p.types("hello\r")
 		p.sees("What you have seen", "✓ ")
-		if again := p.seen.text()[from:]; strings.Contains(again, "May it run?") {
+		if again := p.seen.text()[from:]; strings.Contains(again, "Allow this call?") {
 			p.t.Errorf("it asks again: %q", again)
 		}
 	},

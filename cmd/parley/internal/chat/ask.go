@@ -63,7 +63,7 @@ func (c *loop) withdraw(id, how, by string) {
 	if by != "" {
 		c.note(how + " by " + by)
 	} else {
-		c.note("that is no longer asked")
+		c.note("the request was withdrawn")
 	}
 	c.settle(i)
 }

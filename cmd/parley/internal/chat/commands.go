@@ -24,14 +24,14 @@ var commands []command
 
 func init() { // in init, because some commands refer to the table
 	commands = []command{
-		{"help", "", "show this", func(c *loop, _ string) { c.note(c.help()) }, nil},
+		{"help", "", "list the commands", func(c *loop, _ string) { c.note(c.help()) }, nil},
 		{"quit", "", "end the conversation (also Ctrl-D)", func(c *loop, _ string) { c.leave() }, nil},
-		{"model", "NAME", "change the model; without a name: list them", (*loop).setModel, is[agent.ModelSetter]},
+		{"model", "NAME", "change the model; without a name, list the models", (*loop).setModel, is[agent.ModelSetter]},
 		{"mode", "MODE", "change the permission mode", (*loop).setMode, is[agent.ModeSetter]},
-		{"cost", "", "show what this conversation has used", (*loop).cost, nil},
+		{"cost", "", "show the usage and cost of this conversation", (*loop).cost, nil},
 		{"interrupt", "", "interrupt the running turn (also Ctrl-C)", func(c *loop, _ string) { c.interrupt() }, nil},
-		{"queue", "", "list the prompts that wait", (*loop).listQueue, nil},
-		{"cancel", "[N]", "take back the last queued prompt, or the Nth", (*loop).cancel, is[agent.Canceler]},
+		{"queue", "", "list the queued prompts", (*loop).listQueue, nil},
+		{"cancel", "[N]", "withdraw the last queued prompt, or the Nth", (*loop).cancel, is[agent.Canceler]},
 		{"release", "", "run the held prompts", hold(agent.Holder.Release), is[agent.Holder]},
 		{"continue", "", "continue an interrupted turn", hold(agent.Holder.Continue), is[agent.Holder]},
 		{"allow", "", "answer the open request with yes", func(c *loop, _ string) { c.decide("y") }, is[agent.Joined]},
@@ -143,7 +143,7 @@ func (c *loop) unknownCommand(text string) bool {
 	} else {
 		say += "; /help"
 	}
-	c.con.Complain(say + " lists them; a line that begins with a space is sent as it is.")
+	c.con.Complain(say + " lists them; a line that begins with a space is sent unchanged.")
 	return true
 }
 
@@ -154,8 +154,8 @@ func (c *loop) help() string {
 		fmt.Fprintf(&b, "%-16s %s\n", "/"+strings.TrimSpace(cmd.name+" "+cmd.args), cmd.about)
 		names = append(names, cmd.name)
 	}
-	b.WriteString("A \\ at the end of a line, or Alt-Enter, goes on in the next. Tab completes commands.")
-	prefix := "\nThe agent's own:"
+	b.WriteString("A \\ at the end of a line, or Alt-Enter, continues on the next line. Tab completes commands.")
+	prefix := "\nCommands of the agent:"
 	for _, name := range c.commands {
 		if !slices.Contains(names, name) {
 			b.WriteString(prefix + " /" + term.OneLine(name))
@@ -196,7 +196,7 @@ func (c *loop) setModel(name string) {
 func (c *loop) setMode(mode string) {
 	setter := c.session.(agent.ModeSetter)
 	if mode == "" {
-		c.note("the permission modes: " + strings.Join(setter.Modes(), ", "))
+		c.note("permission modes: " + strings.Join(setter.Modes(), ", "))
 		return
 	}
 	c.after("mode", func(ctx context.Context) (string, error) {
@@ -213,7 +213,7 @@ func hold(f func(agent.Holder, context.Context) error) func(*loop, string) {
 // decide answers the open question.
 func (c *loop) decide(text string) {
 	if !c.asking() {
-		c.note("nothing waits for an answer")
+		c.note("no request is open")
 		return
 	}
 	c.reply(text)
@@ -224,7 +224,7 @@ func (c *loop) cost(string) {
 		c.note(text)
 		return
 	}
-	c.note("nothing yet")
+	c.note("no usage yet")
 }
 
 // waiting is a queued prompt: its id for Cancel and its text.
@@ -254,7 +254,7 @@ func (c *loop) queued() int { return len(c.waits()) }
 func (c *loop) listQueue(string) {
 	list := c.waits()
 	if len(list) == 0 {
-		c.note("no prompt waits")
+		c.note("the queue is empty")
 	}
 	for i, w := range list {
 		c.note(fmt.Sprintf("%d. %s", i+1, term.Shorten(term.OneLine(w.text), 60)))
@@ -268,7 +268,7 @@ func (c *loop) cancel(arg string) {
 		n, _ = strconv.Atoi(arg)
 	}
 	if n < 1 || n > len(list) {
-		c.note("no such prompt waits; /queue lists them")
+		c.note("no such prompt in the queue; /queue lists them")
 		return
 	}
 	w := list[n-1]

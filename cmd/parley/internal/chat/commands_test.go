@@ -13,7 +13,7 @@ import (
 func TestCommands_aliases(t *testing.T) {
 	c, _, _ := testLoop(t)
 	c.relearn(`[{"name":"clear","aliases":["reset","new"]},{"name":"context"}]`)
-	if got := c.help(); !strings.Contains(got, "The agent's own: /clear /context") || strings.Contains(got, "/reset") {
+	if got := c.help(); !strings.Contains(got, "Commands of the agent: /clear /context") || strings.Contains(got, "/reset") {
 		t.Errorf("/help lists %q", got)
 	}
 	if c.unknownCommand("/reset") || !c.unknownCommand("/zzzzzz") {

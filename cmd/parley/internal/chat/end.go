@@ -174,9 +174,9 @@ func (c *loop) farewell() {
 	case c.o.Agent.Shared:
 		return
 	case c.o.Agent.Resume != "":
-		text += "\ngo on with: " + c.o.Agent.Resume + " " + id
+		text += "\ncontinue with: " + c.o.Agent.Resume + " " + id
 	default:
-		text += " (nothing of it is kept)"
+		text += " (it is not stored)"
 	}
 	c.con.Err.Line(c.con.Err.Paint(term.Dim, text))
 }

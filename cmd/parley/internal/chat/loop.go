@@ -371,9 +371,9 @@ func (c *loop) send(text string) {
 	}
 	c.prompts.list = append(c.prompts.list, p) // before its events
 	if p.queued && c.con.Out.TTY {
-		hint := "\n  it runs when this turn is over"
+		hint := "\n  it runs after this turn"
 		if is[agent.Canceler](c.session) {
-			hint += "; /cancel takes it back"
+			hint += "; /cancel withdraws it"
 		}
 		c.note("↳ queued: " + term.Shorten(term.OneLine(text), max(c.con.Out.Width-12, 20)) + hint)
 	}
@@ -400,7 +400,7 @@ func (c *loop) unsent(p *prompt, err error) {
 func (c *loop) finished(p *prompt, err error) {
 	switch {
 	case errors.Is(err, errTakenBack):
-		c.note("taken back: " + term.Shorten(term.OneLine(p.text), 60))
+		c.note("withdrawn: " + term.Shorten(term.OneLine(p.text), 60))
 	case errors.Is(err, errRemoved):
 		c.note(err.Error() + ": " + term.Shorten(term.OneLine(p.text), 60))
 		c.lost, c.told = err, true

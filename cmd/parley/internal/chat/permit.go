@@ -24,7 +24,7 @@ func (c *loop) permission(r *event.PermissionRequest) *ask {
 		id: r.RequestID, call: r.ToolUseID,
 		show: func() {
 			shown := revealed(r)
-			c.put("May it run? "+requestText(c.out, shown), permitLines(shown)...)
+			c.put("Allow this call? "+requestText(c.out, shown), permitLines(shown)...)
 		},
 		answer: func(text string) (agent.Answer, bool) {
 			if a := permitted(r, text); a != nil {
@@ -113,16 +113,16 @@ func permitLines(r *event.PermissionRequest) (lines []string) {
 	}
 	lines = append(lines, shownLines(r)...)
 	if r.BlockedPath != "" {
-		lines = append(lines, "it touches "+r.BlockedPath)
+		lines = append(lines, "it affects "+r.BlockedPath)
 	}
 	if r.Profile != "" {
-		lines = append(lines, "it asks for "+string(r.Profile))
+		lines = append(lines, "it requests "+string(r.Profile))
 	}
 	if r.AgentID != "" {
-		lines = append(lines, "a subagent asks")
+		lines = append(lines, "a subagent requests it")
 	}
 	if r.DefaultToNo {
-		return append(lines, "yes, in full · n no, with a word why if you like")
+		return append(lines, "yes, as the whole word · n no, optionally with a reason")
 	}
 	yes := "y yes"
 	if ch := offered(r, event.ScopeSession); ch != nil {
@@ -134,9 +134,9 @@ func permitLines(r *event.PermissionRequest) (lines []string) {
 	} else if ch := offered(r, event.ScopeAlways); ch != nil {
 		yes += " · a " + term.OneLine(ch.Label)
 	}
-	lines = append(lines, yes+" · n no, with a word why if you like")
+	lines = append(lines, yes+" · n no, optionally with a reason")
 	if len(all) > 0 {
-		lines = append(lines, "all, in full: always, and what else the agent suggests ("+suggested(all)+")")
+		lines = append(lines, "all: always, and the agent's other suggestions ("+suggested(all)+")")
 	}
 	return lines
 }
@@ -174,7 +174,7 @@ func shownLines(r *event.PermissionRequest) (lines []string) {
 		lines = append(lines, "file: "+path.Text())
 	}
 	if r.Request != "" {
-		lines = append(lines, "the agent describes this call in no other way than by its request: "+string(r.Request))
+		lines = append(lines, "the agent describes this call only by its request: "+string(r.Request))
 	}
 	return lines
 }
@@ -210,11 +210,13 @@ func suggested(list []event.Suggestion) string {
 		typ := j.Text()
 		switch {
 		case s.Mode != "":
-			parts = append(parts, "permission mode "+s.Mode+" in "+s.Destination)
+			parts = append(parts, "permission mode "+s.Mode+" "+destination(s))
+		case len(s.Directories) > 0 && typ == "addDirectories":
+			parts = append(parts, "access to "+strings.Join(s.Directories, ", ")+" "+destination(s))
 		case len(s.Directories) > 0:
-			parts = append(parts, typ+" "+strings.Join(s.Directories, ", ")+" in "+s.Destination)
+			parts = append(parts, typ+" "+strings.Join(s.Directories, ", ")+" "+destination(s))
 		case len(s.Rules) > 0:
-			what := s.Behavior + " " + strings.Join(s.Rules, ", ") + " in " + s.Destination
+			what := s.Behavior + " " + strings.Join(s.Rules, ", ") + " " + destination(s)
 			if typ != "addRules" {
 				what = typ + " " + what
 			}
@@ -224,6 +226,15 @@ func suggested(list []event.Suggestion) string {
 		}
 	}
 	return term.OneLine(strings.Join(parts, "; "))
+}
+
+// destination names the file or the scope of a suggestion. An unknown one keeps the agent's name.
+func destination(s event.Suggestion) string {
+	names := map[string]string{
+		"session": "for this session", "userSettings": "in the user settings",
+		"projectSettings": "in .claude/settings.json", "localSettings": "in .claude/settings.local.json",
+	}
+	return cmp.Or(names[s.Destination], "in "+s.Destination)
 }
 
 // plan asks for the approval of a plan.
@@ -236,7 +247,7 @@ func (c *loop) plan(r *event.PermissionRequest) *ask {
 			if text == "" {
 				text = "(the agent gave no text)"
 			}
-			c.put("Is this plan approved?", text, "y yes · a yes, and edits need no asking · n no, with what to change if you like")
+			c.put("Approve this plan?", text, "y yes · a yes, and accept edits · n no, optionally with the changes to make")
 		},
 		answer: func(text string) (agent.Answer, bool) {
 			switch answer, words := yesNo(text); answer {

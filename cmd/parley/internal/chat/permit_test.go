@@ -35,8 +35,8 @@ func TestPermissionAlways(t *testing.T) {
 	r := touchZ(t, setMode, addDirs, addRule)
 	text := strings.Join(permitLines(r), "\n")
 	for _, want := range []string{
-		"a always (allow Bash(touch:*) in localSettings) ·",
-		"all, in full: always, and what else the agent suggests (permission mode acceptEdits in session; addDirectories /src in session; allow Bash(touch:*) in localSettings)",
+		"a always (allow Bash(touch:*) in .claude/settings.local.json) ·",
+		"all: always, and the agent's other suggestions (permission mode acceptEdits for this session; access to /src for this session; allow Bash(touch:*) in .claude/settings.local.json)",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %q", want, text)
@@ -62,8 +62,8 @@ func TestPermissionAlways(t *testing.T) {
 // Without a rule among the suggestions only "all" allows always.
 func TestPermissionAlwaysWithoutRules(t *testing.T) {
 	r := touchZ(t, setMode)
-	if text := strings.Join(permitLines(r), "\n"); strings.Contains(text, "a always") || !strings.Contains(text, "all, in full") {
-		t.Errorf("%q; want not strings.Contains(text, \"a always\") and strings.Contains(text, \"all, in full\")", text)
+	if text := strings.Join(permitLines(r), "\n"); strings.Contains(text, "a always") || !strings.Contains(text, "all: always") {
+		t.Errorf("%q; want not strings.Contains(text, \"a always\") and strings.Contains(text, \"all: always\")", text)
 	}
 	if a := permitted(r, "a"); a != nil {
 		t.Errorf("a is taken for %+v", a)
@@ -80,8 +80,8 @@ func TestPermissionDefaultToNo(t *testing.T) {
 	if a := permitted(r, " Yes "); a == nil || !a.Allow || a.UpdatedPermissions != nil {
 		t.Errorf("yes is taken for %+v", a)
 	}
-	if text := strings.Join(permitLines(r), "\n"); strings.Contains(text, "always") || !strings.Contains(text, "yes, in full") {
-		t.Errorf("%q; want not strings.Contains(text, \"always\") and strings.Contains(text, \"yes, in full\")", text)
+	if text := strings.Join(permitLines(r), "\n"); strings.Contains(text, "always") || !strings.Contains(text, "yes, as the whole word") {
+		t.Errorf("%q; want not strings.Contains(text, \"always\") and strings.Contains(text, \"yes, as the whole word\")", text)
 	}
 }
 
@@ -92,8 +92,8 @@ func TestPermissionChoices(t *testing.T) {
 		{ID: "ses", Label: "Allow for this session", Behavior: event.ResolvedAllow, Scope: event.ScopeSession},
 		{ID: "never", Label: "Never", Behavior: event.ResolvedDeny, Scope: event.ScopeAlways},
 	}}
-	if text := strings.Join(permitLines(r), "\n"); text != "y yes · s Allow for this session · n no, with a word why if you like" {
-		t.Errorf("%q; want text == \"y yes · s Allow for this session · n no, with a word why if you like\"", text)
+	if text := strings.Join(permitLines(r), "\n"); text != "y yes · s Allow for this session · n no, optionally with a reason" {
+		t.Errorf("%q; want text == \"y yes · s Allow for this session · n no, optionally with a reason\"", text)
 	}
 	if diff := cmp.Diff(&agent.PermissionAnswer{Allow: true, Choice: "ses", Scope: event.ScopeSession}, permitted(r, "s")); diff != "" {
 		t.Errorf("s (-want +got):\n%s", diff)

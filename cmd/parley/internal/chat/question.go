@@ -24,7 +24,7 @@ func (c *loop) question(q *event.QuestionRequest) *ask {
 	next := 0
 	show := func() {
 		if len(q.Questions) == 0 {
-			c.put("The agent asks, but has no question.", skipWord+" goes on")
+			c.put("The agent sent a request without questions.", skipWord+" continues")
 			return
 		}
 		c.put(q.Questions[next].Question, questionLines(q.Questions[next])...)
