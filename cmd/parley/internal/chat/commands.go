@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -195,12 +196,17 @@ func (c *loop) setModel(name string) {
 
 func (c *loop) setMode(mode string) {
 	setter := c.session.(agent.ModeSetter)
+	modes := "permission modes: " + strings.Join(setter.Modes(), ", ")
 	if mode == "" {
-		c.note("permission modes: " + strings.Join(setter.Modes(), ", "))
+		c.note(modes)
 		return
 	}
 	c.after("mode", func(ctx context.Context) (string, error) {
-		return "the permission mode is now " + mode, setter.SetMode(ctx, mode)
+		err := setter.SetMode(ctx, mode)
+		if errors.Is(err, agent.ErrInvalid) {
+			err = fmt.Errorf("%w; %s", err, modes)
+		}
+		return "the permission mode is now " + mode, err
 	})
 }
 
