@@ -34,6 +34,7 @@ func newMachines(code *int) *cobra.Command {
 		if err := remote.Call(ctx, c, "machines.list", api.Empty{}, &r); err != nil {
 			return nil, "", err
 		}
+		noneListed(len(r.Machines), "no machine has joined; parley host join adds one")
 		text, err := machinesTable(r.Machines)
 		return r, text, err
 	})
@@ -61,7 +62,7 @@ func newMachinesRevoke(code *int) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use: "revoke [flags] MACHINE", Short: "Revoke the token of a machine, and end its link", Args: term.Arguments(1, 1), DisableFlagsInUseLine: true,
-		Long:    "Revoke ends the token with which a machine has joined. The machine is out at once, and its agents run on there until their time without a server ends.",
+		Long:    "Revoke revokes the token with which a machine has joined. Its link closes at once, and the\nmachine cannot join again with it. Its agents end 24 hours later.",
 		Example: "  parley machines revoke workstation",
 	}
 	cmd.RunE = aboutFiles(code, f, &asJSON, func(ctx context.Context, c *client.Client, args []string) (any, string, error) {
@@ -74,9 +75,9 @@ func newMachinesRevoke(code *int) *cobra.Command {
 				continue
 			}
 			err := remote.Call(ctx, c, "tokens.revoke", api.TokensRevokeParams{ID: m.Token}, nil)
-			return m, fmt.Sprintf("%s is shut out.\n", term.OneLine(m.Name)), err
+			return m, fmt.Sprintf("revoked the token of %s; its link is closed\n", term.OneLine(m.Name)), err
 		}
-		return nil, "", fmt.Errorf("no machine %q has joined", args[0])
+		return nil, "", fmt.Errorf("machine %q not found; parley machines lists those that have joined", args[0])
 	})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the machine as JSON")
 	f.Register(cmd.Flags())

@@ -102,7 +102,7 @@ func TestMachines_code(t *testing.T) {
 	if err := json.Unmarshal([]byte(parley("machines", "--json")), &listed); err != nil || len(listed.Machines) != 1 || listed.Machines[0].Token != made.ID {
 		t.Errorf("the JSON is %+v, %v, want the machine with the token %s", listed, err, made.ID)
 	}
-	if text := parley("machines", "revoke", "m1"); text != "m1 is shut out.\n" {
+	if text := parley("machines", "revoke", "m1"); text != "revoked the token of m1; its link is closed\n" {
 		t.Errorf("revoke prints %q", text)
 	}
 	ends(again, out, 1)

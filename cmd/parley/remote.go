@@ -27,6 +27,13 @@ func failed(code *int, err error) {
 	*code = max(*code, term.ExitFailed)
 }
 
+// noneListed writes a note to standard error if a list is empty.
+func noneListed(n int, note string) {
+	if n == 0 {
+		fmt.Fprintln(term.StandardError(), note)
+	}
+}
+
 // onServer returns the RunE of a command that needs a reachable server.
 func onServer(code *int, f *remote.Flags, run func(ctx context.Context, c *client.Client, out io.Writer, args []string) error) func(*cobra.Command, []string) error {
 	return withClient(code, f, func(ctx context.Context, c *client.Client, out io.Writer, args []string) error {
@@ -90,6 +97,7 @@ func newTokenList(code *int) *cobra.Command {
 		if err := remote.Call(ctx, c, "tokens.list", api.Empty{}, &r); err != nil {
 			return err
 		}
+		noneListed(len(r.Tokens), "no tokens, except the one that the server printed when it started")
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "ID\tROLE\tNAME\tTENANT\tSESSION\tEXPIRES")
 		for _, t := range r.Tokens {
@@ -117,6 +125,7 @@ func listRemote(ctx context.Context, c *client.Client, out io.Writer) error {
 	if err := remote.Call(ctx, c, "session.list", api.ListParams{}, &r); err != nil {
 		return err
 	}
+	noneListed(len(r.Sessions), "the server has no sessions; parley run --server starts one")
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "SESSION\tSTATE\tAGENT\tTITLE")
 	for _, s := range r.Sessions {

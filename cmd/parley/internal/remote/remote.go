@@ -3,6 +3,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,11 +68,24 @@ func (f *Flags) Connect() (*client.Client, error) {
 	}
 	opts := client.Options{URL: address}
 	if !strings.Contains(address, "#token=") {
-		if opts.Token = os.Getenv("PARLEY_TOKEN"); opts.Token == "" {
-			return nil, errors.New("there is no token; set PARLEY_TOKEN")
+		opts.Token = os.Getenv("PARLEY_TOKEN")
+		if own := f.local(); opts.Token == "" && own != "" {
+			opts.URL = own
+		} else if opts.Token == "" {
+			return nil, fmt.Errorf("no token for %s: set PARLEY_TOKEN to the one that the server has printed, or to a new one of parley token create", address)
 		}
 	}
 	return client.New(opts)
+}
+
+// local returns the address with its token if --server names the server of this machine, or "".
+func (f *Flags) local() string {
+	data := cmp.Or(f.Data, DefaultData())
+	if Address(data) != strings.TrimRight(f.Server, "/") {
+		return ""
+	}
+	address, _ := readAddress(data)
+	return address
 }
 
 // The time limits of a command for a server.

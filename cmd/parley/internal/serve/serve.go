@@ -347,9 +347,9 @@ func greet(out io.Writer, base, token, note, metrics string) {
 or call it:
 
   export PARLEY_TOKEN=%[2]s
-  parley() { curl -sS -H "Authorization: Bearer $PARLEY_TOKEN" -H 'Content-Type: application/json' -d "$2" "%[1]s/v1/$1"; }
-  SESSION=$(parley session.connect '{}' | sed 's/.*"session_id":"\([^"]*\)".*/\1/')
-  parley session.query "{\"session_id\":\"$SESSION\",\"text\":\"say hello\"}"
+  call() { curl -sS -H "Authorization: Bearer $PARLEY_TOKEN" -H 'Content-Type: application/json' -d "$2" "%[1]s/v1/$1"; }
+  SESSION=$(call session.connect '{}' | sed 's/.*"session_id":"\([^"]*\)".*/\1/')
+  call session.query "{\"session_id\":\"$SESSION\",\"text\":\"say hello\"}"
   curl -sS -H "Authorization: Bearer $PARLEY_TOKEN" "%[1]s/v1/sessions/$SESSION/events?wait=5"
 
 `, base, token)
