@@ -113,12 +113,12 @@ func list(s string) []string {
 func (c *config) check() error {
 	for _, name := range c.only {
 		if findRow(name) == nil {
-			return fmt.Errorf("there is no row %q; there are %s", name, strings.Join(rowNames(), ", "))
+			return fmt.Errorf("unknown row %q; the rows are %s", name, strings.Join(rowNames(), ", "))
 		}
 	}
 	for _, name := range c.peers {
 		if !slices.Contains(allPeers, name) {
-			return fmt.Errorf("there is no peer %q; there are %s", name, strings.Join(allPeers, ", "))
+			return fmt.Errorf("unknown peer %q; the peers are %s", name, strings.Join(allPeers, ", "))
 		}
 	}
 	if c.scale <= 0 || c.scale > 1 {

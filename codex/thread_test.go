@@ -407,7 +407,7 @@ func TestThread_tools(t *testing.T) {
 	if _, err := th.Run(within(t), "go"); err != nil {
 		t.Fatal(err)
 	}
-	for call, want := range map[string]string{"thread-1 ping": `"success":true`, "child ping": `"success":true`, "stranger ping": `there is no tool \"ping\"`, "thread-1 pong": `there is no tool \"pong\"`, "thread-1 odd": `"success":false`} {
+	for call, want := range map[string]string{"thread-1 ping": `"success":true`, "child ping": `"success":true`, "stranger ping": `unknown tool \"ping\"`, "thread-1 pong": `unknown tool \"pong\"`, "thread-1 odd": `"success":false`} {
 		if !strings.Contains(got[call], want) {
 			t.Errorf("the call %s got %s, want %s", call, got[call], want)
 		}

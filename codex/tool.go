@@ -52,7 +52,7 @@ func (c *Client) callTool(ctx context.Context, req *item.ToolCallRequest) any {
 		}
 	})
 	if !found {
-		return failedCall(fmt.Sprintf("there is no tool %q", req.Tool))
+		return failedCall(fmt.Sprintf("unknown tool %q", req.Tool))
 	}
 	info := &mcptool.Call{ToolUseID: req.CallID, Name: req.Tool}
 	ctx = mcptool.WithPanicReport(ctx, func(value any, stack []byte) {

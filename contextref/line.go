@@ -44,7 +44,7 @@ func (r *Symbol) line(*labels) (string, error) {
 	s := iconSymbol + " `" + r.Name + "`" + inBrackets(r.SymbolType)
 	switch {
 	case r.File == "" && r.Line != 0:
-		c.refuse("Line", strconv.Itoa(r.Line), "there is no file")
+		c.refuse("Line", strconv.Itoa(r.Line), "file not found")
 	case r.File == "":
 	case r.Line == 0:
 		c.last("File", r.File)

@@ -74,7 +74,7 @@ func (s *Server) canBox(p agent.Provider) error {
 	_, boxable := p.(agent.Boxable)
 	switch {
 	case s.opts.Boxes.Program == "":
-		return session.Fail(api.Unsupported, "%v", errors.Join(errors.New("there are no boxes on this machine"), s.opts.Boxes.Missing))
+		return session.Fail(api.Unsupported, "%v", errors.Join(errors.New("boxes are not available on this machine"), s.opts.Boxes.Missing))
 	case !boxable:
 		return session.Fail(api.Unsupported, "agent %q cannot run in a box", p.Name())
 	case s.opts.Boxes.Network.Closed() && !s.proxied(p):

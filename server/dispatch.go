@@ -24,7 +24,7 @@ type caller struct {
 func (s *Server) method(c *caller, name string) (*method, error) {
 	m, ok := methodByName[name]
 	if !ok {
-		return nil, &session.Failure{Reason: methodNotFound, Message: "there is no method " + name}
+		return nil, &session.Failure{Reason: methodNotFound, Message: "unknown method " + name}
 	}
 	if err := s.tokens.current(c.principal); err != nil {
 		return nil, err

@@ -136,11 +136,11 @@ func (s *Server) uploads(ctx context.Context, owner string, blocks []event.JSON)
 		}
 		id := block.Source.ID
 		if strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyz.") != "" || strings.Contains(id, "..") || !strings.HasPrefix(owner, session.Prefix) || strings.ContainsAny(owner, `/\.`) {
-			return nil, session.Invalid("there is no upload %q", id)
+			return nil, session.Invalid("upload %q not found", id)
 		}
 		data, err := s.uploaded.Read(ctx, path.Join(owner, id))
 		if err != nil || len(data) > maxUpload {
-			return nil, session.Invalid("there is no upload %q", id)
+			return nil, session.Invalid("upload %q not found", id)
 		}
 		if damagedUpload(id, data) {
 			return nil, session.Conflict("the upload %q is damaged; send the image again", id)

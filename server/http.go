@@ -51,7 +51,7 @@ func (s *Server) Handler() http.Handler {
 	}
 	mux.Handle("GET /v1/openapi.json", s.filtered(openAPI))
 	mux.Handle("/v1/", s.filtered(func(http.ResponseWriter, *http.Request) error {
-		return &httpError{http.StatusNotFound, &session.Failure{Reason: methodNotFound, Message: "there is no such address; methods are called with POST /v1/<method>"}}
+		return &httpError{http.StatusNotFound, &session.Failure{Reason: methodNotFound, Message: "unknown address; methods are called with POST /v1/<method>"}}
 	}))
 	if s.opts.Docs != nil {
 		mux.Handle("/docs/", s.filtered(func(w http.ResponseWriter, r *http.Request) error {

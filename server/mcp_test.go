@@ -386,7 +386,7 @@ func TestMCP_agentTenant(t *testing.T) {
 		}
 		for name, args := range map[string]object2{"session_read": {}, "session_send": {"text": "say y"}, "session_interrupt": {}} {
 			args["session_id"] = other
-			if text, failed := c.try(name, args); !failed || !strings.Contains(text, "no session") {
+			if text, failed := c.try(name, args); !failed || !strings.Contains(text, "not found") {
 				t.Errorf("%s of a session of a tenant returns %q, want an error", name, text)
 			}
 		}

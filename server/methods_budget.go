@@ -43,7 +43,7 @@ func budgetSet(s *Server, ctx context.Context, c *caller, p api.BudgetSetParams)
 	case isSetting(l.ID):
 		return api.BudgetSetResult{}, session.Conflict("the budget %q is one of the server's settings", l.ID)
 	case l.ID != "" && !exists:
-		return api.BudgetSetResult{}, session.Conflict("there is no budget %q", l.ID)
+		return api.BudgetSetResult{}, session.Conflict("budget %q not found", l.ID)
 	case !exists && len(s.accounts.all()) >= maxBudgets:
 		return api.BudgetSetResult{}, session.LimitReached("there are %d budgets", maxBudgets)
 	case l.ID == "":
@@ -68,7 +68,7 @@ func budgetRemove(s *Server, ctx context.Context, _ *caller, p api.BudgetRef) (a
 		return api.Empty{}, session.Conflict("the budget %q is one of the server's settings", p.ID)
 	}
 	if _, ok := s.accounts.limit(p.ID); !ok {
-		return api.Empty{}, session.Conflict("there is no budget %q", p.ID)
+		return api.Empty{}, session.Conflict("budget %q not found", p.ID)
 	}
 	if err := s.accounts.change(ctx, budget.Row{Time: s.accounts.now(), Removed: p.ID}); err != nil {
 		return api.Empty{}, err

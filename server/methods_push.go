@@ -38,7 +38,7 @@ func pushSubscribe(s *Server, _ context.Context, c *caller, p api.PushSubscribeP
 	}
 	for _, e := range p.Events {
 		if !slices.Contains(hookEvents, e) {
-			return api.Empty{}, session.Invalid("there is no event %.50q", e)
+			return api.Empty{}, session.Invalid("unknown event %.50q", e)
 		}
 	}
 	k := subscriber{Events: p.Events, Enabled: true, Push: &pushed{sub, c.account, c.tenant, p.Allow}}

@@ -202,7 +202,7 @@ func shareRevoke(s *Server, _ context.Context, c *caller, p api.ShareRevokeParam
 			return api.Empty{}, s.tokens.revoke(p.ID)
 		}
 	}
-	return api.Empty{}, session.Conflict("there is no link %q", p.ID)
+	return api.Empty{}, session.Conflict("link %q not found", p.ID)
 }
 
 func auditList(s *Server, ctx context.Context, _ *caller, p api.AuditListParams) (api.AuditListResult, error) {

@@ -133,7 +133,7 @@ func mcpUnconfigure(s *Server, ctx context.Context, c *caller, p api.MCPUnconfig
 	}
 	err = k.RemoveMCPServer(dir, p.Name)
 	if errors.Is(err, agent.ErrNotFound) {
-		return api.Empty{}, session.Conflict("there is no MCP server %q in this project", p.Name)
+		return api.Empty{}, session.Conflict("MCP server %q not found in this project", p.Name)
 	}
 	if err != nil {
 		return api.Empty{}, session.Conflict("%v", err)

@@ -42,7 +42,7 @@ func webhooksSet(s *Server, _ context.Context, _ *caller, p api.WebhooksSetParam
 	}
 	for _, e := range w.Events {
 		if !slices.Contains(hookEvents, e) {
-			return api.WebhooksSetResult{}, session.Invalid("there is no event %.50q", e)
+			return api.WebhooksSetResult{}, session.Invalid("unknown event %.50q", e)
 		}
 	}
 	if n := len(p.Secret); n > 0 && (n < minSecret || n > maxSecret) {
@@ -180,7 +180,7 @@ func (h *webhooks) remove(id string) error {
 	return h.replace(slices.Delete(slices.Clone(h.all), i, i+1), id)
 }
 
-func noWebhook(id string) error { return session.Conflict("there is no webhook %q", id) }
+func noWebhook(id string) error { return session.Conflict("webhook %q not found", id) }
 
 // webhooksTest makes one call, independent of the queued events.
 func webhooksTest(s *Server, ctx context.Context, _ *caller, p api.WebhookRef) (api.WebhooksTestResult, error) {

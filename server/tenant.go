@@ -28,7 +28,7 @@ func (t *Tenant) provider(name string) (agent.Provider, error) {
 		i = slices.IndexFunc(t.Providers, func(p agent.Provider) bool { return p.Name() == name })
 	}
 	if i < 0 || i >= len(t.Providers) {
-		return nil, session.Invalid("there is no provider %q", name)
+		return nil, session.Invalid("unknown provider %q", name)
 	}
 	return t.Providers[i], nil
 }

@@ -14,7 +14,7 @@ import (
 func (t *tokens) revoke(id string) error {
 	n, err := t.remove(func(old token) bool { return old.ID == id || old.Parent == id })
 	if err == nil && n == 0 {
-		return session.Conflict("there is no token %q", id)
+		return session.Conflict("token %q not found", id)
 	}
 	return err
 }

@@ -123,7 +123,7 @@ func (t *Tree) Merge(ctx context.Context) (Merged, error) {
 	case err != nil:
 		return Merged{}, err
 	case b.Name == "" || b.Target == "":
-		return Merged{}, fmt.Errorf("%w: there is no branch to merge into", ErrNotFound)
+		return Merged{}, fmt.Errorf("%w: no branch to merge into", ErrNotFound)
 	case b.Ahead == 0:
 		return Merged{}, fmt.Errorf("%w: %s has all commits of %s", ErrNothing, b.Target, b.Name)
 	}
@@ -231,7 +231,7 @@ func (t *Tree) Push(ctx context.Context, url string) (Pushed, error) {
 	case err != nil:
 		return Pushed{}, err
 	case b.URL == "" || b.Name == "":
-		return Pushed{}, fmt.Errorf("%w: there is no remote to push to", ErrNotFound)
+		return Pushed{}, fmt.Errorf("%w: no remote to push to", ErrNotFound)
 	case b.URL != url:
 		return Pushed{}, invalid("the remote is %s now, not %s", b.URL, url)
 	}

@@ -164,7 +164,7 @@ func (m *Manager) commitOf(ctx context.Context, dir, name string) (string, error
 	}
 	id, err := m.git.line(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
 	if answersNo(err) {
-		return "", fmt.Errorf("%w: there is no commit %q", ErrNotFound, name)
+		return "", fmt.Errorf("%w: commit %q", ErrNotFound, name)
 	}
 	if err != nil {
 		return "", err

@@ -154,7 +154,7 @@ const (
 // privateDirs creates the data directory and returns its path without symbolic links.
 func privateDirs(dir string) (string, error) {
 	if dir == "" {
-		return "", invalid("there is no data directory")
+		return "", invalid("the data directory is not set")
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {

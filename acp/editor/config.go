@@ -327,7 +327,7 @@ func (s *session) switchMode(ctx context.Context, mode string) error {
 	known := slices.Contains(s.config.modes, mode)
 	s.mu.Unlock()
 	if !known {
-		return invalidf("modeId", mode, "there is no mode %q", mode)
+		return invalidf("modeId", mode, "unknown mode %q", mode)
 	}
 	live, err := s.agentOf(ctx)
 	if err != nil {
@@ -401,7 +401,7 @@ func (s *session) offers(id string, raw json.RawMessage) error {
 	s.mu.Unlock()
 	i := slices.IndexFunc(list, func(o acp.SessionConfigOption) bool { return string(o.ID) == id })
 	if i < 0 {
-		return invalidf("configId", id, "there is no option %q", id)
+		return invalidf("configId", id, "unknown option %q", id)
 	}
 	if list[i].Type == acp.SessionConfigOptionIsBoolean {
 		if v := string(raw); v != "true" && v != "false" {

@@ -290,7 +290,7 @@ func (s *server) authenticate(_ context.Context, p *acp.AuthenticateRequest) (an
 			return nil, invalidf("methodId", string(p.MethodID), "the method %q is run in a terminal by the client", p.MethodID)
 		}
 	}
-	return nil, invalidf("methodId", string(p.MethodID), "there is no method %q", p.MethodID)
+	return nil, invalidf("methodId", string(p.MethodID), "unknown method %q", p.MethodID)
 }
 
 func (s *server) logout(ctx context.Context, _ *acp.LogoutRequest) (any, error) {

@@ -112,7 +112,7 @@ func TestWorkspaceCommands(t *testing.T) {
 	if out, _, _ := s.parley("workspace", "list", "--json"); out != `{"workspaces":[]}`+"\n" {
 		t.Errorf("the list is %s", out)
 	}
-	if _, complaints, code := s.parley("diff", "s-none"); code != term.ExitFailed || !strings.Contains(complaints, "there is no session") {
+	if _, complaints, code := s.parley("diff", "s-none"); code != term.ExitFailed || !strings.Contains(complaints, "not found") {
 		t.Errorf("exit code %d, %q", code, complaints)
 	}
 }

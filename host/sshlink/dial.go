@@ -41,7 +41,7 @@ func Dial(ctx context.Context, o Options) (net.Conn, error) {
 	if o.Program == "" {
 		program, err := exec.LookPath("ssh")
 		if err != nil {
-			return nil, fmt.Errorf("sshlink: there is no ssh: %w", err)
+			return nil, fmt.Errorf("sshlink: ssh not found: %w", err)
 		}
 		o.Program = program
 	}

@@ -42,7 +42,7 @@ var platforms = map[string]platform{
 func binaryName(goos, goarch string, exists func(string) bool) (string, error) {
 	p, ok := platforms[goarch]
 	if !ok {
-		return "", fmt.Errorf("there is no agent CLI for %s/%s", goos, goarch)
+		return "", fmt.Errorf("the agent CLI does not support %s/%s", goos, goarch)
 	}
 	system, libc, exe := goos, "", "claude"
 	switch goos {
@@ -54,7 +54,7 @@ func binaryName(goos, goarch string, exists func(string) bool) (string, error) {
 	case "windows":
 		system, exe = "win32", "claude.exe"
 	default:
-		return "", fmt.Errorf("there is no agent CLI for %s/%s", goos, goarch)
+		return "", fmt.Errorf("the agent CLI does not support %s/%s", goos, goarch)
 	}
 	return "node_modules/@anthropic-ai/claude-agent-sdk-" + system + "-" + p.cpu + libc + "/" + exe, nil
 }

@@ -44,7 +44,7 @@ func RunProgram(programs map[string]Program) {
 	}
 	program := programs[name]
 	if program == nil {
-		fmt.Fprintf(os.Stderr, "claudetest: there is no program %q\n", name)
+		fmt.Fprintf(os.Stderr, "claudetest: unknown program %q\n", name)
 		os.Exit(2)
 	}
 	if slices.Equal(os.Args[1:], []string{"--version"}) {

@@ -94,7 +94,7 @@ func ParseLimit(text string) (Limit, error) {
 			l.Tokens = new(int64)
 			*l.Tokens, err = strconv.ParseInt(value, 10, 64)
 		default:
-			err = fmt.Errorf("there is no key %q", key)
+			err = fmt.Errorf("unknown key %q", key)
 		}
 		if err != nil {
 			return Limit{}, fmt.Errorf("budget %q: %w", text, err)

@@ -172,7 +172,7 @@ func lookup(ctx context.Context, srv Service, id string) (api.SessionSummary, er
 			}
 		}
 	}
-	return api.SessionSummary{}, fmt.Errorf("there is no session %q", id)
+	return api.SessionSummary{}, fmt.Errorf("session %q not found", id)
 }
 
 // The limits of the result of session_read, in bytes.

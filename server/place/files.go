@@ -82,7 +82,7 @@ func (l *Local) Read(ctx context.Context, dir, path string, lines *api.LineRange
 	f, err := root.OpenFile(name, os.O_RDONLY|regularfile.NonBlocking, 0) // a pipe has no writer
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return api.FilesReadResult{}, fail(api.InvalidParams, "there is no file %q", path)
+			return api.FilesReadResult{}, fail(api.InvalidParams, "file %q not found", path)
 		}
 		return api.FilesReadResult{}, fail(api.AuthFailed, "file %q cannot be read here", path)
 	}

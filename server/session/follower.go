@@ -85,7 +85,7 @@ func (s *Sessions) follow(ctx context.Context, id string) (*actor, func(), error
 	}
 	err := f.err
 	if err == nil && !s.visible(ctx, f.actor.core.Opened.Tenant) { // it never changes
-		err = Fail(api.SessionExpired, "there is no session %q", id)
+		err = Fail(api.SessionExpired, "session %q not found", id)
 	}
 	if err != nil {
 		leave()
@@ -144,7 +144,7 @@ func (s *Sessions) newFollower(ctx context.Context, id string) (*actor, error) {
 	defer cancel()
 	a, err := s.read(ctx, id, false)
 	if IsMissing(err) {
-		return nil, Fail(api.SessionExpired, "there is no session %q", id)
+		return nil, Fail(api.SessionExpired, "session %q not found", id)
 	}
 	if err != nil {
 		return nil, err

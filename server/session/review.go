@@ -37,7 +37,7 @@ type comment struct {
 func (c *core) comment(id string) (comment, error) {
 	i := slices.IndexFunc(c.Comments, func(o comment) bool { return o.ID == id })
 	if i < 0 {
-		return comment{}, Invalid("there is no comment %q", id)
+		return comment{}, Invalid("comment %q not found", id)
 	}
 	return c.Comments[i], nil
 }

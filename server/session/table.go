@@ -100,7 +100,7 @@ func (t *table) Lookup(ctx context.Context, id string) (Info, error) {
 	if e := t.entries[id]; e != nil && !e.gone && t.visible(ctx, e.tenant) {
 		return e.info(), nil
 	}
-	return Info{}, Fail(api.SessionExpired, "there is no session %q", id)
+	return Info{}, Fail(api.SessionExpired, "session %q not found", id)
 }
 
 // Exists reports whether a session exists, including one that is being deleted.
@@ -164,7 +164,7 @@ func (t *table) acquire(ctx context.Context, id string) (e *entry, a *actor, loa
 	e = t.entries[id]
 	switch {
 	case e == nil || e.gone || !t.visible(ctx, e.tenant):
-		return nil, nil, nil, Fail(api.SessionExpired, "there is no session %q", id)
+		return nil, nil, nil, Fail(api.SessionExpired, "session %q not found", id)
 	case t.closed:
 		return nil, nil, nil, errClosed()
 	case e.actor != nil:

@@ -65,7 +65,7 @@ func (s Workspaces) Restore(ctx context.Context, p api.WorkspaceRestoreParams, b
 	}
 	i := slices.IndexFunc(f.core.Taken, func(t taken) bool { return t.ID == p.ID })
 	if i < 0 {
-		return api.WorkspaceDiffResult{}, Invalid("there is no revert %q to undo: it was undone, or is part of a commit", p.ID)
+		return api.WorkspaceDiffResult{}, Invalid("revert %q not found: it was undone, or is part of a commit", p.ID)
 	}
 	t := f.core.Taken[i]
 	ctx, cancel := s.Undisturbed(ctx)

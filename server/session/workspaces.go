@@ -201,7 +201,7 @@ func (s Workspaces) Revert(ctx context.Context, p api.WorkspaceRevertParams, by 
 	}
 	from, to, ok, err := f.core.scope(f.base(), p.WorkspaceScope)
 	if err == nil && !ok {
-		err = Conflict("there are no changes")
+		err = Conflict("no changes")
 	}
 	if err != nil {
 		return api.WorkspaceDiffResult{}, err

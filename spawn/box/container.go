@@ -245,7 +245,7 @@ func (c *Container) Probe(ctx context.Context) error {
 		return fmt.Errorf("%w: %q is not the name of an image", ErrUnavailable, c.Image)
 	}
 	if _, err := c.client(ctx, "image", "inspect", "--format={{.Id}}", c.Image); err != nil {
-		return errors.Join(fmt.Errorf("%w: there is no daemon, or no image %s", ErrUnavailable, c.Image), err)
+		return errors.Join(fmt.Errorf("%w: no daemon, or no image %s", ErrUnavailable, c.Image), err)
 	}
 	return nil
 }

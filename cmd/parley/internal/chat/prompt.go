@@ -29,7 +29,7 @@ func ReadPrompt(ctx context.Context, args []string, stdin *os.File, note func(st
 		text = join(text, input)
 	}
 	if strings.TrimSpace(text) == "" {
-		return "", term.Usagef("there is no prompt")
+		return "", term.Usagef("no prompt: write it as an argument, or to standard input")
 	}
 	return text, nil
 }

@@ -92,7 +92,7 @@ func (p Patient) runtime(path string) (Check, bool) {
 	}
 	node, err := proc.Find("node", p.Env)
 	if err != nil {
-		return Check{"node", Fail, "the CLI is a script and there is no node on PATH", "install Node.js 18 or later"}, true
+		return Check{"node", Fail, "the CLI is a script for node, which is not on PATH", "install Node.js 18 or later"}, true
 	}
 	return Check{"node", OK, node, ""}, true
 }

@@ -258,7 +258,7 @@ func (w *sessionWork) showArchived(list []*archivedSession) error {
 		return w.con.Out.Encode(list, "  ")
 	}
 	if len(list) == 0 {
-		w.con.Note("there are no such sessions in the archive")
+		w.con.Note("no such sessions in the archive")
 		return nil
 	}
 	t := &term.Table{Columns: []term.Column{

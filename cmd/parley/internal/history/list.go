@@ -133,7 +133,7 @@ func (w *sessionWork) showList(list []listedSession, more bool) error {
 		for _, s := range w.sources {
 			places = append(places, s.place)
 		}
-		w.con.Note("there are no such sessions in " + strings.Join(places, " and "))
+		w.con.Note("no such sessions in " + strings.Join(places, " and "))
 		return nil
 	}
 	t := &term.Table{Columns: []term.Column{

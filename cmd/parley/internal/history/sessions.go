@@ -117,7 +117,7 @@ func (f *sessionFlags) do(ctx context.Context, run func(*sessionWork) error) (in
 			return err
 		}
 		if path := w.dir.Path(); strings.TrimSpace(path) == "" || f.configDir == "" && os.Getenv("CLAUDE_CONFIG_DIR") == "" && !filepath.IsAbs(path) {
-			return term.Usagef("there is no configuration directory: --config-dir or CLAUDE_CONFIG_DIR names one")
+			return term.Usagef("no configuration directory: set --config-dir or CLAUDE_CONFIG_DIR")
 		}
 		err = run(w)
 		if err == nil && w.fail {

@@ -77,7 +77,7 @@ func (f *Whose) Codex() (string, error) {
 	if f.Agent == "" {
 		return "", nil
 	}
-	return "", fmt.Errorf("there are no sessions of codex in %s", home)
+	return "", fmt.Errorf("no sessions of codex in %s", home)
 }
 
 // WithAgent inserts the agent after the name of a row, if there are several agents.

@@ -33,7 +33,7 @@ func (f *Settings) token(ctx context.Context, in *os.File) (token string, err er
 	case f.tokenFile != "":
 		token, err = readToken(f.tokenFile)
 	case token == "" && typed:
-		return "", term.Usagef("there is no token: set --token-file or %s, or pass a line on standard input", tokenVariable)
+		return "", term.Usagef("no token: set --token-file or %s, or pass a line on standard input", tokenVariable)
 	case token == "":
 		token, err = readLine(ctx, in)
 		if err == io.EOF {

@@ -97,5 +97,5 @@ func newestThread(ctx context.Context, dir string) (string, error) {
 			return s.ThreadID, nil
 		}
 	}
-	return "", term.Usagef("--continue: there is no session of codex in %s", dir)
+	return "", term.Usagef("--continue: no session of codex in %s", dir)
 }

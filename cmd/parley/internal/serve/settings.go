@@ -170,7 +170,7 @@ func (f *Settings) Load(p *pflag.FlagSet, getenv func(string) (string, bool)) er
 		}
 	})
 	for _, name := range slices.Sorted(maps.Keys(file)) {
-		failed = errors.Join(failed, fmt.Errorf("%s: there is no setting %q", f.config, name))
+		failed = errors.Join(failed, fmt.Errorf("%s: unknown setting %q", f.config, name))
 	}
 	return failed
 }

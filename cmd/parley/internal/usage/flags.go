@@ -83,7 +83,7 @@ func (f *reportFlags) view() (usage.View, error) {
 	}
 	if f.zone != "" {
 		if v.Location, err = time.LoadLocation(f.zone); err != nil {
-			return v, term.Usagef("--timezone %s: there is no such time zone", f.zone)
+			return v, term.Usagef("--timezone %s: unknown time zone", f.zone)
 		}
 	}
 	if v.Since, err = f.moment("since", f.since, v.Location, 0); err != nil {

@@ -75,7 +75,7 @@ func binaryName(goos, goarch string) (string, error) {
 		"windows": {"win32", "pc-windows-msvc", "codex.exe"},
 	}[goos]
 	if cpu[0] == "" || system[0] == "" {
-		return "", fmt.Errorf("there is no codex for %s/%s", goos, goarch)
+		return "", fmt.Errorf("codex does not support %s/%s", goos, goarch)
 	}
 	return fmt.Sprintf("node_modules/@openai/codex-%s-%s/vendor/%s-%s/bin/%s", system[0], cpu[0], cpu[1], system[1], system[2]), nil
 }
