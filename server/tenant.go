@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/seed7221b0f9/parley/agent"
@@ -28,7 +29,11 @@ func (t *Tenant) provider(name string) (agent.Provider, error) {
 		i = slices.IndexFunc(t.Providers, func(p agent.Provider) bool { return p.Name() == name })
 	}
 	if i < 0 || i >= len(t.Providers) {
-		return nil, session.Invalid("unknown provider %q", name)
+		var names []string
+		for _, p := range t.Providers {
+			names = append(names, p.Name())
+		}
+		return nil, session.Invalid("unknown provider %q; this server has %s", name, strings.Join(names, ", "))
 	}
 	return t.Providers[i], nil
 }

@@ -131,18 +131,23 @@ func TestOpen(t *testing.T) {
 	s, p := newScript(t)
 	s.answers["session.connect"] = `{"session_id":"s-1","capabilities":{"supported_permission_modes":["m-1","m-2"]}}`
 	budget := 2.5
+	p.Agent, p.Machine = "codex", "crane"
 	session, err := p.Open(t.Context(), agent.Options{
 		Dir: "/d", Model: "mo", FallbackModel: "fm", Mode: "m-1", SystemPrompt: "sp", AppendSystemPrompt: "ap", AllowedTools: []string{"at"}, DisallowedTools: []string{"dt"},
 		AdditionalDirectories: []string{"/e"}, Partial: true, MaxTurns: 3, MaxBudgetUSD: &budget, Thinking: new(int64(4)), MCPServers: []byte(`{"m":1}`), Agents: []byte(`{"a":1}`), ID: "own",
+		Effort: "high", SettingSources: []string{"user"}, Metadata: map[string]string{"k": "v"}, Sandbox: "bwrap",
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer session.Close()
-	want := `session.connect {"additional_directories":["/e"],"agents":{"a":1},"allowed_tools":["at"],"append_system_prompt":"ap","cwd":"/d","disallowed_tools":["dt"],"fallback_model":"fm","idempotency_key":"key",` +
-		`"include_partial_messages":true,"max_budget_usd":2.5,"max_thinking_tokens":4,"max_turns":3,"mcp_servers":{"m":1},"model":"mo","permission_mode":"m-1","session_id":"own","system_prompt":"sp"}`
+	want := `session.connect {"additional_directories":["/e"],"agents":{"a":1},"allowed_tools":["at"],"append_system_prompt":"ap","cwd":"/d","disallowed_tools":["dt"],"effort":"high","fallback_model":"fm","idempotency_key":"key",` +
+		`"include_partial_messages":true,"machine":"crane","max_budget_usd":2.5,"max_thinking_tokens":4,"max_turns":3,"mcp_servers":{"m":1},"metadata":{"k":"v"},"model":"mo","permission_mode":"m-1","provider":"codex","sandbox":"bwrap","session_id":"own","setting_sources":["user"],"system_prompt":"sp"}`
 	if got := s.take(); got != want {
 		t.Errorf("the call is\n%s\nwant\n%s", got, want)
+	}
+	if _, err := p.Open(t.Context(), agent.Options{SettingSources: []string{}}); !errors.Is(err, agent.ErrUnsupported) {
+		t.Errorf("no setting sources: %v, want %v", err, agent.ErrUnsupported)
 	}
 	own := session.(*Session)
 	if modes := strings.Join(own.Modes(), " "); session.ID() != "s-1" || modes != "m-1 m-2" || own.Mode() != "m-1" || own.Past() != nil {

@@ -31,6 +31,8 @@ type Server interface {
 // any goroutine.
 type Provider struct {
 	Client Server
+	// Agent is the name of the server's agent that runs new sessions; empty means the server's default.
+	Agent string
 	// Machine is the joined machine that runs new sessions; empty means the server's. Their directories are those of that machine.
 	Machine string
 }
@@ -47,14 +49,19 @@ func (p *Provider) Joins() bool { return true }
 // Name returns "server". The events of its sessions have the name of the agent at the server.
 func (p *Provider) Name() string { return "server" }
 
-// Open creates a new session at the server with these options. It continues without the client.
+// Open creates a new session at the server with these options. It continues without the client. Options that are functions
+// apply only in this process and are ignored; an empty, non-nil SettingSources is unsupported.
 func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
+	if opts.SettingSources != nil && len(opts.SettingSources) == 0 {
+		return nil, fmt.Errorf("%w: no setting sources at a server", agent.ErrUnsupported)
+	}
 	partial := opts.Partial
 	params := api.ConnectParams{
-		Idempotency: api.Idempotency{Key: client.Key()}, CWD: opts.Dir, Model: opts.Model, FallbackModel: opts.FallbackModel, PermissionMode: opts.Mode,
+		Idempotency: api.Idempotency{Key: client.Key()}, Provider: p.Agent, CWD: opts.Dir, Model: opts.Model, Effort: opts.Effort, FallbackModel: opts.FallbackModel, PermissionMode: opts.Mode,
 		SystemPrompt: opts.SystemPrompt, AppendSystemPrompt: opts.AppendSystemPrompt, AllowedTools: opts.AllowedTools, DisallowedTools: opts.DisallowedTools,
 		AdditionalDirectories: opts.AdditionalDirectories, IncludePartialMessages: &partial, MaxTurns: opts.MaxTurns, MaxBudgetUSD: opts.MaxBudgetUSD,
 		MaxThinkingTokens: opts.Thinking, MCPServers: event.NewJSON(string(opts.MCPServers)), Agents: event.NewJSON(string(opts.Agents)), SessionID: opts.ID, Machine: p.Machine,
+		SettingSources: opts.SettingSources, Metadata: opts.Metadata, Sandbox: opts.Sandbox,
 	}
 	return p.connect(ctx, params)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -40,15 +39,4 @@ func newAttach(code *int) *cobra.Command {
 	})
 	f.Register(cmd.Flags())
 	return cmd
-}
-
-// chatRemote creates a session on a server and attaches to it.
-func chatRemote(ctx context.Context, c *client.Client, out io.Writer, code *int) error {
-	s, err := (&serveragent.Provider{Client: c}).Open(ctx, agent.Options{Partial: true})
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "Session %s. \"parley attach %s\" comes back to it.\n", term.OneLine(s.ID()), term.OneLine(s.ID()))
-	*code, err = launch.TalkOn(ctx, s)
-	return err
 }

@@ -93,6 +93,9 @@ like tools. Without a terminal the next line of input is the answer; anything el
 the end of the input, means no. If no claude is installed, a simulated agent answers at
 a terminal and the output says so.
 
+With --server the conversation is a new session on a server, of the agent that --agent
+names there. It continues to exist when chat ends; parley attach joins it again.
+
 Exit codes:
     0  the conversation ended
     1  without a terminal: the last turn failed

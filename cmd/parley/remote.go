@@ -159,16 +159,18 @@ func newRestore(code *int) *cobra.Command {
 	return cmd
 }
 
-// withServer adds the flag --server to a local command, which makes it work on a server instead.
-func withServer(cmd *cobra.Command, code *int, run func(ctx context.Context, c *client.Client, out io.Writer) error) {
+// listsServer adds the flag --server to parley sessions, which lists the sessions of a server.
+func listsServer(cmd *cobra.Command, code *int) {
 	f := &remote.Flags{}
-	cmd.Flags().StringVar(&f.Server, "server", "", "work on the server at this address; the token comes from PARLEY_TOKEN")
+	cmd.Flags().StringVar(&f.Server, "server", "", "list the sessions of the server at this address; the token comes from PARLEY_TOKEN")
 	local := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !cmd.Flags().Changed("server") {
 			return local(cmd, args)
 		}
-		return onServer(code, f, func(ctx context.Context, c *client.Client, out io.Writer, _ []string) error { return run(ctx, c, out) })(cmd, args)
+		return onServer(code, f, func(ctx context.Context, c *client.Client, out io.Writer, _ []string) error {
+			return listRemote(ctx, c, out)
+		})(cmd, args)
 	}
 }
 
@@ -176,11 +178,8 @@ func withServer(cmd *cobra.Command, code *int, run func(ctx context.Context, c *
 func addServerCommands(root *cobra.Command, code *int) {
 	root.AddCommand(newServe(code), newAttach(code), newToken(code), newBackup(code), newRestore(code), newTop(code), newDiff(code), newWorkspace(code), newHost(code), newMachines(code), newNodes(code), newMigrate(code), newMCP(code))
 	for _, cmd := range root.Commands() {
-		switch cmd.Name() {
-		case "sessions":
-			withServer(cmd, code, listRemote)
-		case "chat":
-			withServer(cmd, code, func(ctx context.Context, c *client.Client, out io.Writer) error { return chatRemote(ctx, c, out, code) })
+		if cmd.Name() == "sessions" {
+			listsServer(cmd, code)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,12 +41,12 @@ func TestRun_server(t *testing.T) {
 	s := newSimServer(t)
 	out, said, code := s.start("", "run", "--server", s.address(), "markdown").wait()
 	ids := s.sessions()
-	if code != 0 || len(ids) != 1 || !strings.Contains(out, "The end.") || !strings.Contains(said, `"parley attach `+ids[0]+`" comes back to it`) {
+	if code != 0 || len(ids) != 1 || !strings.Contains(out, "The end.") || !strings.Contains(said, "continue with: parley attach "+ids[0]) {
 		t.Fatalf("exit code %d, sessions %q, answer %q, said %q", code, ids, out, said)
 	}
 	// The tool of the prompt is not allowed, and there is no user to ask.
 	out, said, code = s.start("", "run", "--server", s.address(), "--session", ids[0], "bash").wait()
-	if code != 0 || !strings.Contains(said, "declined, because no user is asked: Bash") || !strings.Contains(said, "✗") || strings.Contains(out, "The end.") || strings.Contains(said, "comes back") {
+	if code != 0 || !strings.Contains(said, "declined, because no user is asked: Bash") || !strings.Contains(said, "✗") || strings.Contains(out, "The end.") || strings.Contains(said, "continue with") {
 		t.Errorf("exit code %d, answer %q, said %q", code, out, said)
 	}
 	out, said, code = s.start("more input", "run", "--server", s.address(), "--session", ids[0], "--output", "json", "--quiet", "think").wait()
@@ -56,13 +57,28 @@ func TestRun_server(t *testing.T) {
 	if again := s.sessions(); len(again) != 1 {
 		t.Errorf("the sessions are %q", again)
 	}
+	// A chat has the same options for its new session.
+	if out, said, code := s.start("markdown\n", "chat", "--server", s.address(), "--agent", "sim", "--permission-mode", "plan").wait(); code != 0 || !strings.Contains(out, "The end.") {
+		t.Errorf("chat: exit code %d, answer %q, said %q", code, out, said)
+	}
+	var list api.ListResult
+	if s.call("session.list", api.ListParams{}, &list); !slices.ContainsFunc(list.Sessions, func(s api.SessionSummary) bool { return s.PermissionMode == "plan" }) {
+		t.Errorf("the sessions are %+v, want one in the mode plan", list.Sessions)
+	}
+	if _, said, code := s.start("hello\n", "chat", "--server", s.address(), "--agent", "none").wait(); code != term.ExitFailed || !strings.Contains(said, `unknown provider "none"`) {
+		t.Errorf("chat with an unknown agent: exit code %d, said %q", code, said)
+	}
+	if _, said, code := s.start("hello\n", "chat", "--server", s.address(), "--settings", "{}").wait(); code != term.ExitUsage || !strings.Contains(said, "--settings is unsupported with --server") {
+		t.Errorf("chat with settings: exit code %d, said %q", code, said)
+	}
 	for _, tt := range []struct {
 		args string
 		code int
 		says string
 	}{
 		{"--server " + s.address() + " --session s-none hello", term.ExitFailed, "s-none"},
-		{"--server " + s.address() + " --agent sim hello", term.ExitUsage, "--agent is unsupported with --server"},
+		{"--server " + s.address() + " --agent none hello", term.ExitFailed, `unknown provider "none"; this server has sim`},
+		{"--session " + ids[0] + " --agent sim hello", term.ExitUsage, "--agent is unsupported with --session"},
 		{"--session " + ids[0] + " --model m hello", term.ExitUsage, "--model is unsupported with --session"},
 		{"--machine m1 hello", term.ExitUsage, "--machine m1: it needs --server"},
 		{"--session " + ids[0] + " --machine m1 hello", term.ExitUsage, "--machine is unsupported with --session"},

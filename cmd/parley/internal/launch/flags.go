@@ -63,6 +63,8 @@ var enums = map[string][]string{
 	"setting-sources": {"user", "project", "local"},
 }
 
+const machineHelp = "the machine that runs the new session on the server; parley machines lists them. --cwd is a directory there"
+
 // Register adds the flags of parley run.
 func (f *Flags) Register(cmd *cobra.Command) {
 	f.changed, f.visit = cmd.Flags().Changed, cmd.Flags().Visit
@@ -72,7 +74,7 @@ func (f *Flags) Register(cmd *cobra.Command) {
 	f.registerProgram(cmd)
 	cmd.Flags().StringVar(&f.server, "server", "", "ask a session on the server at this `address`; the token comes from PARLEY_TOKEN")
 	cmd.Flags().StringVar(&f.session, "session", "", "the `id` of the session on the server (default a new one; without --server, on the server of this machine)")
-	cmd.Flags().StringVar(&f.machine, "machine", "", "the machine that runs the new session on the server; parley machines lists them. --cwd is a directory there")
+	cmd.Flags().StringVar(&f.machine, "machine", "", machineHelp)
 	cmd.MarkFlagsMutuallyExclusive("quiet", "verbose")
 	f.complete(cmd)
 }
@@ -83,6 +85,8 @@ func (f *Flags) RegisterChat(cmd *cobra.Command) {
 	f.registerAgent(cmd)
 	f.registerSession(cmd)
 	f.registerProgram(cmd)
+	cmd.Flags().StringVar(&f.server, "server", "", "talk with a new session on the server at this `address`; the token comes from PARLEY_TOKEN")
+	cmd.Flags().StringVar(&f.machine, "machine", "", machineHelp)
 	f.complete(cmd)
 }
 

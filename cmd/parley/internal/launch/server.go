@@ -14,11 +14,11 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-// The flags of run that apply to a session on a server, and to a new one there.
+// The flags of run and chat that apply to a session on a server, and to a new one there.
 var (
 	sessionFlags    = []string{"server", "session", "output", "stream", "quiet", "timeout", "show-thinking", "no-color", "continue-from", "help"}
 	newSessionFlags = []string{
-		"model", "fallback-model", "system-prompt", "append-system-prompt", "permission-mode", "allowed-tools", "disallowed-tools", "max-turns", "max-budget-usd", "cwd", "add-dir", "machine",
+		"agent", "model", "effort", "fallback-model", "system-prompt", "append-system-prompt", "permission-mode", "allowed-tools", "disallowed-tools", "max-turns", "max-budget-usd", "cwd", "add-dir", "machine",
 	}
 )
 
@@ -39,9 +39,9 @@ func (f *Flags) serverAgent(con *term.Console) (chat.Agent, error) {
 		if err != nil {
 			return nil, err
 		}
-		s, err := f.openOn(ctx, &serveragent.Provider{Client: c, Machine: f.machine})
+		s, err := f.openOn(ctx, &serveragent.Provider{Client: c, Agent: f.agent, Machine: f.machine})
 		if err == nil && f.session == "" && !f.quiet {
-			con.Note("session " + s.ID() + "; \"parley attach " + s.ID() + "\" comes back to it")
+			con.Note("session " + s.ID() + "; continue with: parley attach " + s.ID())
 		}
 		return s, err
 	}}, nil
@@ -53,7 +53,7 @@ func (f *Flags) openOn(ctx context.Context, p *serveragent.Provider) (agent.Sess
 	}
 	o := &f.options
 	opts := agent.Options{
-		Model: o.Model, FallbackModel: o.FallbackModel, Mode: f.mode, SystemPrompt: f.systemPrompt, AppendSystemPrompt: f.appendPrompt,
+		Model: o.Model, Effort: string(o.Effort), FallbackModel: o.FallbackModel, Mode: f.mode, SystemPrompt: f.systemPrompt, AppendSystemPrompt: f.appendPrompt,
 		AllowedTools: o.AllowedTools, DisallowedTools: o.DisallowedTools, AdditionalDirectories: o.AdditionalDirectories, MaxTurns: int64(o.MaxTurns), Partial: true,
 	}
 	if f.changed("max-budget-usd") {
