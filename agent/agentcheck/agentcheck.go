@@ -3,6 +3,7 @@
 package agentcheck
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"strings"
@@ -78,6 +79,11 @@ func Checks() []Check {
 // Run runs the check.
 func (c Check) Run(t T, subject Subject) {
 	t.Helper()
+	c.run(context.Background(), t, subject)
+}
+
+func (c Check) run(ctx context.Context, t T, subject Subject) {
+	t.Helper()
 	prompt := c.prompt(subject.Prompts)
 	if prompt == "" {
 		t.Skip("the subject has no prompt for", c.Name)
@@ -85,7 +91,7 @@ func (c Check) Run(t T, subject Subject) {
 	if subject.Timeout == 0 {
 		subject.Timeout = 30 * time.Second
 	}
-	r := &run{T: t, Subject: subject, prompt: prompt}
+	r := &run{T: t, Subject: subject, base: ctx, prompt: prompt}
 	r.Options.Partial = r.Options.Partial || c.Name != "say"
 	c.check(r)
 }
@@ -104,15 +110,15 @@ type Result struct {
 	Text   string // the observation, or the reason why it was skipped
 }
 
-// Result runs the check outside of a test. It returns when everything that the check started has
-// ended.
-func (c Check) Result(subject Subject) Result {
+// Result runs the check outside of a test. If ctx is cancelled, the check fails. It returns when
+// everything that the check started has ended.
+func (c Check) Result(ctx context.Context, subject Subject) Result {
 	t := &recorder{result: Result{Name: c.Name, Status: Passed}}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		defer t.clean()
-		c.Run(t, subject)
+		c.run(ctx, t, subject)
 	}()
 	<-done
 	t.result.Text = strings.Join(t.lines, "; ")

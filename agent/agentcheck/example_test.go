@@ -1,6 +1,7 @@
 package agentcheck_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/seed7221b0f9/parley/agent/agentcheck"
@@ -10,7 +11,7 @@ import (
 // This example runs the checks of a provider outside of a test.
 func Example() {
 	for _, c := range agentcheck.Checks()[:4] {
-		r := c.Result(agentcheck.Subject{Provider: &agenttest.Provider{}, Prompts: agentcheck.Prompts{Say: "say hello there"}})
+		r := c.Result(context.Background(), agentcheck.Subject{Provider: &agenttest.Provider{}, Prompts: agentcheck.Prompts{Say: "say hello there"}})
 		fmt.Printf("%s %s: %q\n", r.Name, r.Status, r.Text)
 	}
 	// Output:

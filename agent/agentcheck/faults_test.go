@@ -281,7 +281,7 @@ func TestChecks(t *testing.T) {
 	}
 	result := func(check string, f fault) agentcheck.Result {
 		p := &faulty{Provider: &agenttest.Provider{Dir: t.TempDir()}, fault: f}
-		return checks[check].Result(agentcheck.Subject{
+		return checks[check].Result(t.Context(), agentcheck.Subject{
 			Provider: p, Prompts: prompts, Timeout: 5 * time.Second, Kill: func(s agent.Session) { s.(*session).Kill() },
 		})
 	}
@@ -399,7 +399,7 @@ func TestChecks_silent(t *testing.T) {
 				continue
 			}
 			p := &faulty{Provider: &agenttest.Provider{}, fault: fault{event: dropped[*event.ResultMessage]()}}
-			r := c.Result(agentcheck.Subject{Provider: p, Prompts: agentcheck.Prompts{Say: "say x", Die: "stall", Plan: "die"}, Timeout: 50 * time.Millisecond})
+			r := c.Result(t.Context(), agentcheck.Subject{Provider: p, Prompts: agentcheck.Prompts{Say: "say x", Die: "stall", Plan: "die"}, Timeout: 50 * time.Millisecond})
 			if r.Status != agentcheck.Failed || !strings.Contains(r.Text, want) {
 				t.Errorf("%s: %s with %q, want a failure with %q", check, r.Status, r.Text, want)
 			}

@@ -15,6 +15,7 @@ import (
 type run struct {
 	T
 	Subject
+	base   context.Context
 	prompt string
 	uuid   string // of the last prompt
 	events chan event.Event
@@ -23,7 +24,7 @@ type run struct {
 }
 
 func (r *run) ctx() context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), r.Timeout)
+	ctx, cancel := context.WithTimeout(r.base, r.Timeout)
 	r.Cleanup(cancel)
 	return ctx
 }
@@ -44,7 +45,7 @@ func (r *run) follow(s agent.Session) agent.Session {
 	r.events, r.seen, r.err = events, nil, nil
 	finished := make(chan struct{})
 	var requests requests
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(r.base)
 	go func() {
 		defer close(finished)
 		defer close(events)

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -25,7 +28,8 @@ accept the names as --agent, and serve offers all installed agents.
 Exit codes:
     0  done
     1  a check failed, or a file cannot be read or written
-    2  invalid command line`
+    2  invalid command line
+  130  interrupted (Ctrl-C)`
 
 func newAgents(code *int) *cobra.Command {
 	cmd := &cobra.Command{
@@ -116,28 +120,50 @@ func newAgentsCheck(code *int) *cobra.Command {
 	timeout := 2 * time.Minute
 	cmd := &cobra.Command{
 		Use: "check [flags] NAME", Short: "Run an agent and check that it works with parley", Args: term.Arguments(1, 1), DisableFlagsInUseLine: true,
-		Long:    "Check starts an installed agent in an empty directory, makes it answer, ask for permission and stop, and prints a table. It\nuses the agent's login and its model: a few short requests.",
-		Example: "  parley agents check opencode",
+		Long: "Check starts an installed agent in an empty directory, makes it answer, ask for permission and stop, and prints a table. It\nuses the agent's login and its model: a few short requests. " +
+			"The agent is claude, codex, sim, acp:COMMAND or a name of\nparley agents list.",
+		Example: "  parley agents check opencode\n  parley agents check \"acp:mine --acp\"",
 	}
 	cmd.Flags().DurationVar(&timeout, "timeout", timeout, "time limit of each step")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		p, err := agents.Named(args[0], false, slog.New(slog.DiscardHandler))
-		if err != nil {
-			return err
+		ctx, end := context.WithCancelCause(cmd.Context())
+		defer end(nil)
+		defer term.WatchSignals(ctx, end, func(string) {}).Stop()
+		err := checkNamed(ctx, cmd.OutOrStdout(), args[0], timeout)
+		if usage, ok := errors.AsType[*term.UsageError](err); ok {
+			return usage
 		}
-		dir, err := os.MkdirTemp("", "parley-check-")
-		if err != nil {
-			failed(code, err)
+		if sig, ok := errors.AsType[*term.SignalError](err); ok {
+			*code = sig.Code()
 			return nil
-		}
-		err = checkAgent(cmd.Context(), cmd.OutOrStdout(), agentcheck.Subject{Provider: p, Options: agent.Options{Dir: dir}, Prompts: checkPrompts, Timeout: timeout})
-		if gone := os.RemoveAll(dir); err == nil {
-			err = gone
 		}
 		failed(code, err)
 		return nil
 	}
 	return cmd
+}
+
+// checkNamed checks the agent with this name in temporary directories.
+func checkNamed(ctx context.Context, out io.Writer, name string, timeout time.Duration) (err error) {
+	dir, err := os.MkdirTemp("", "parley-check-")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if gone := os.RemoveAll(dir); err == nil {
+			err = gone
+		}
+	}()
+	work := filepath.Join(dir, "work")
+	if err := os.Mkdir(work, 0o700); err != nil {
+		return err
+	}
+	set, err := agents.Choose([]string{name}, agents.Place{Data: filepath.Join(dir, "data"), Env: os.Environ()}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	err = checkAgent(ctx, out, agentcheck.Subject{Provider: set.Providers[0], Options: agent.Options{Dir: work}, Prompts: checkPrompts, Timeout: timeout})
+	return errors.Join(err, set.Close())
 }
 
 // describer is a provider that can describe its agent.
@@ -153,20 +179,27 @@ func checkAgent(ctx context.Context, out io.Writer, subject agentcheck.Subject) 
 		is, err := d.Describe(starting, subject.Options)
 		cancel()
 		if err != nil {
-			return err
+			return cmp.Or(context.Cause(ctx), err)
 		}
 		fmt.Fprintf(out, "%s %s\n", is.Title, is.Version)
 	}
-	bad := 0
-	for _, c := range agentcheck.Checks() {
-		if err := ctx.Err(); err != nil {
+	bad, all := 0, agentcheck.Checks()
+	for i, c := range all {
+		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		r := c.Result(subject)
+		fmt.Fprintf(out, "%-14s", c.Name) // shown while the check runs
+		r := c.Result(ctx, subject)
+		fmt.Fprintln(out, strings.TrimSpace(fmt.Sprintf("%-9s%s", r.Status, r.Text)))
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
 		if r.Status == agentcheck.Failed {
 			bad++
 		}
-		fmt.Fprintln(out, strings.TrimSpace(fmt.Sprintf("%-14s%-9s%s", r.Name, r.Status, r.Text)))
+		if bad > 0 && i == 0 { // each other check would fail for the same reason
+			return fmt.Errorf("the agent does not answer a prompt; %d further checks were not run", len(all)-1)
+		}
 	}
 	if bad > 0 {
 		return fmt.Errorf("%d checks failed", bad)

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -89,6 +91,18 @@ func TestAgents_check(t *testing.T) {
 	subject.Timeout = time.Second
 	if err := checkAgent(t.Context(), &out, subject); err == nil || !strings.Contains(out.String(), "allow         failed") {
 		t.Errorf("an agent that never asks passes: %v\n%s", err, out.String())
+	}
+	out.Reset()
+	subject.Prompts = agentcheck.Prompts{Say: "die", Tool: "tool Bash"}
+	if err := checkAgent(t.Context(), &out, subject); err == nil || !strings.Contains(err.Error(), "further checks were not run") || strings.Count(out.String(), "\n") != 1 {
+		t.Errorf("an agent that does not answer: %v\n%s", err, out.String())
+	}
+	out.Reset()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stopped := errors.New("stopped")
+	cancel(stopped)
+	if err := checkAgent(ctx, &out, subject); err != stopped || out.Len() > 0 {
+		t.Errorf("a check that was interrupted returns %v, want %v\n%s", err, stopped, out.String())
 	}
 	if _, _, err := agentsCommand(t, "check", "nobody"); err == nil || !strings.Contains(err.Error(), "parley agents list") {
 		t.Errorf("an agent that has no name: %v", err)

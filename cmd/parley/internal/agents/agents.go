@@ -195,7 +195,7 @@ func Named(name string, keep bool, logger *slog.Logger) (*acpagent.Provider, err
 		return nil, err
 	}
 	if !ok {
-		return nil, term.Usagef("--agent %s: it is one of %s, %s, %sCOMMAND and the names of parley agents list", name, kindNames(", "), Sim, ACP)
+		return nil, term.Usagef("unknown agent %q: the agents are %s, %s, %sCOMMAND and those of parley agents list", name, kindNames(", "), Sim, ACP)
 	}
 	return k.Provider(keep, logger), nil
 }
