@@ -72,6 +72,13 @@ func CheckAgain(ticks <-chan time.Time) (undo func()) {
 	return func() { againTicks = before }
 }
 
+// LookIdle makes stores that are opened later look at each tick without a call. It returns a function that restores the interval.
+func LookIdle(ticks <-chan time.Time) (undo func()) {
+	before := idleTicks
+	idleTicks = func() (<-chan time.Time, func()) { return ticks, func() {} }
+	return func() { idleTicks = before }
+}
+
 // Dedupe sets the age up to which a block is checked before the server starts. It returns a function that restores it.
 func Dedupe(d time.Duration) (undo func()) {
 	before := dedupeTime

@@ -119,6 +119,11 @@ func (s *Store) start(ctx context.Context) error {
 		defer stop()
 		s.checkDaily(s.readers, ticks)
 	})
+	idle, stopIdle := idleTicks()
+	s.checking.Go(func() {
+		defer stopIdle()
+		s.lookIdle(s.readers, idle)
+	})
 	return nil
 }
 
@@ -368,7 +373,8 @@ func sessionNames(ctx context.Context, stream jetstream.Stream, prefix string) (
 	return names, nil
 }
 
-// Health returns nil while the store can write, and otherwise the reason. It makes two short calls to the server.
+// Health returns nil while the store can write, and otherwise the reason. It makes two short calls to the server, after a check of the files
+// for damage.
 func (s *Store) Health(ctx context.Context) error {
 	ctx, end, err := s.begin(ctx)
 	if err != nil {
@@ -376,6 +382,9 @@ func (s *Store) Health(ctx context.Context) error {
 	}
 	defer end()
 	if err := s.mend(ctx); err != nil {
+		return err
+	}
+	if err := s.look(ctx); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)

@@ -79,6 +79,34 @@ func (s *Store) look(ctx context.Context) error {
 	return err
 }
 
+// idleInterval is the interval at which a store without calls checks its blocks for changes.
+const idleInterval = 5 * time.Second
+
+// idleTicks returns the ticks at which a store looks without a call. Tests replace it.
+var idleTicks = func() (ticks <-chan time.Time, stop func()) {
+	t := time.NewTicker(idleInterval)
+	return t.C, t.Stop
+}
+
+// lookIdle looks at each tick until ctx ends, so that damage is reported before somebody needs the data.
+func (s *Store) lookIdle(ctx context.Context, ticks <-chan time.Time) {
+	for {
+		select {
+		case <-ticks:
+		case <-ctx.Done():
+			return
+		}
+		ctx, end, err := s.begin(ctx)
+		if err != nil {
+			return // the store is closed
+		}
+		if err := s.look(ctx); err != nil && ctx.Err() == nil {
+			s.opts.Logger.Error("eventlog: damaged files are not salvaged; the next call tries again", "err", err)
+		}
+		end()
+	}
+}
+
 // lookAt reads the changed blocks of a stream. It returns ErrDamaged for a block with a bad record, or without
 // messages that the server does not list as deleted.
 func (s *Store) lookAt(ctx context.Context, stream string) error {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/internal/test/short"
@@ -135,6 +136,38 @@ func TestWatch_files(t *testing.T) {
 			found, err := readAround(t, s.Log("old"))
 			if err != nil || uint64(len(found))+lost != events || (lost == 0) != (what == "longer") || !eventlog.Mended(s) {
 				t.Errorf("%d events are listed as lost, and %d of %d can be read: %v; the damage is %v, the store was mended: %v", lost, len(found), events, err, s.Damage(), eventlog.Mended(s))
+			}
+		})
+	}
+}
+
+// TestWatch_idle damages a block while nobody uses the logs: the loss is listed after the next tick, and by Health.
+func TestWatch_idle(t *testing.T) {
+	t.Cleanup(eventlog.LookAlways())
+	ticks := make(chan time.Time)
+	t.Cleanup(eventlog.LookIdle(ticks))
+	for what, notice := range map[string]func(s *eventlog.Store) error{
+		"a tick": func(*eventlog.Store) error {
+			ticks <- time.Time{}
+			ticks <- time.Time{} // received after the first look
+			return nil
+		},
+		"Health": func(s *eventlog.Store) error { return s.Health(t.Context()) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "data")
+			s := open(t, &eventlog.Options{Dir: dir, UnsafeNoSync: true, Quota: smallBlocks})
+			for n := range uint64(20) {
+				appendTexts(t, s.Log("old"), n, strings.Repeat("text ", 1000))
+			}
+			if err := notice(s); err != nil || eventlog.Mended(s) {
+				t.Fatalf("without damage: %v, mended %v", err, eventlog.Mended(s))
+			}
+			if err := os.Remove(filepath.Join(filepath.Dir(blocks(t, dir)[0]), "1.blk")); err != nil {
+				t.Fatal(err)
+			}
+			if err := notice(s); err != nil || len(s.Damage()) != 1 || !eventlog.Mended(s) {
+				t.Errorf("the damage is %v, %v; want that of the session old", s.Damage(), err)
 			}
 		})
 	}

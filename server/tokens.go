@@ -75,6 +75,8 @@ type tokens struct {
 	place map[string]int // index in all, by id
 	// ending are tokens that have ended, but are still stored because a change failed.
 	ending []token
+	retry  *time.Timer // stores that the tokens in ending have ended; nil if none waits
+	closed bool
 	// start is the token created at the start of the server. It is not on disk.
 	start  token
 	held   map[*holding]struct{}

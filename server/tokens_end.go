@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/seed7221b0f9/parley/internal/sealed"
 	"github.com/seed7221b0f9/parley/server/session"
@@ -25,8 +26,11 @@ func (t *tokens) forget(session string) error {
 	return err
 }
 
+// endRetry is the interval of the attempts to store that tokens have ended.
+const endRetry = 10 * time.Second
+
 // remove ends tokens and returns their number. They end at once, even if that cannot be stored: then they are in
-// ending, and the next change or the next call for one of them stores it.
+// ending, and a later attempt, the next change or the next call for one of them stores it.
 func (t *tokens) remove(end func(token) bool) (int, error) {
 	t.changing.Lock()
 	t.mu.Lock()
@@ -50,7 +54,9 @@ func (t *tokens) remove(end func(token) bool) (int, error) {
 	t.ending = append(t.ending, ended...)
 	var err error
 	if n > 0 {
-		err = t.storeEnd()
+		if err = t.storeEnd(); err != nil {
+			t.again()
+		}
 	}
 	t.mu.Unlock()
 	t.changing.Unlock()
@@ -71,6 +77,23 @@ func (t *tokens) storeEnd() error {
 	}
 	t.ending = nil
 	return nil
+}
+
+// again stores the tokens in ending after a while, until it succeeds. The caller holds mu.
+func (t *tokens) again() {
+	if t.retry != nil || t.closed {
+		return
+	}
+	t.retry = time.AfterFunc(endRetry, func() {
+		t.changing.Lock()
+		defer t.changing.Unlock()
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.retry = nil
+		if len(t.ending) > 0 && !t.closed && t.storeEnd() != nil {
+			t.again()
+		}
+	})
 }
 
 // shrink stores the tokens after some have ended, also on a full disk: it has no room for a new file, but the old one has
@@ -112,6 +135,10 @@ func (t *tokens) close() error {
 	defer t.changing.Unlock()
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.closed = true
+	if t.retry != nil {
+		t.retry.Stop()
+	}
 	if len(t.ending) == 0 {
 		return nil
 	}

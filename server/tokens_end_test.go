@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	natsserver "github.com/nats-io/nats-server/v2/server"
 
@@ -26,62 +28,76 @@ func TestTokens_endNotStored(t *testing.T) {
 			return err
 		},
 		"the end": func(all *tokens, _ string) error { return all.close() },
+		"a while": func(all *tokens, _ string) error {
+			<-time.After(endRetry + time.Second)
+			all.mu.Lock()
+			defer all.mu.Unlock()
+			if len(all.ending) > 0 {
+				return errors.New("it is not stored")
+			}
+			return nil
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			all := newTokens(filepath.Join(t.TempDir(), tokensName))
-			ends := 0
-			all.ended = func() { ends++ }
-			tk, value, err := all.create(token{Role: "operator"}, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			cookie, _, err := all.exchange(value, "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := all.check(cookie, "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			held, release := all.hold(t.Context(), p)
-			defer release()
-			aside := all.path + ".aside"
-			if err := errors.Join(os.Rename(all.path, aside), os.MkdirAll(filepath.Join(all.path, "in the way"), 0o700)); err != nil {
-				t.Fatal(err)
-			}
-			if err := all.revoke(tk.ID); !strings.Contains(session.FailureOf(err).Message, "valid again") {
-				t.Errorf("the end of a token that cannot be stored is %v, want that it is valid again after a restart", err)
-			}
-			for what, v := range map[string]string{"token": value, "cookie": cookie} {
-				if _, err := all.check(v, ""); !errors.Is(err, errToken) {
-					t.Errorf("the %s whose end is not stored is checked with %v, want %v", what, err, errToken)
-				}
-			}
-			if !errors.Is(context.Cause(held), errToken) || ends != 1 {
-				t.Errorf("the connection has ended with %v, and %d ends were reported; want %v and 1", context.Cause(held), ends, errToken)
-			}
-			if err := later(all, tk.ID); err == nil {
-				t.Error("while the file cannot be written, the next change reports no error")
-			}
-			if err := errors.Join(os.RemoveAll(all.path), os.Rename(aside, all.path)); err != nil {
-				t.Fatal(err)
-			}
-			if err := later(all, tk.ID); err != nil {
-				t.Errorf("the next change: %v", err)
-			}
-			again, err := openTokens(all.path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for what, v := range map[string]string{"token": value, "cookie": cookie} {
-				if _, err := again.check(v, ""); !errors.Is(err, errToken) {
-					t.Errorf("the %s after a restart is checked with %v, want %v", what, err, errToken)
-				}
-			}
-			if err := all.revoke(tk.ID); err == nil {
-				t.Error("a token whose end is stored can be revoked again")
-			}
+			synctest.Test(t, func(t *testing.T) { endNotStored(t, later) })
 		})
+	}
+}
+
+func endNotStored(t *testing.T, later func(all *tokens, id string) error) {
+	t.Helper()
+	all := newTokens(filepath.Join(t.TempDir(), tokensName))
+	ends := 0
+	all.ended = func() { ends++ }
+	tk, value, err := all.create(token{Role: "operator"}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cookie, _, err := all.exchange(value, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := all.check(cookie, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, release := all.hold(t.Context(), p)
+	defer release()
+	aside := all.path + ".aside"
+	if err := errors.Join(os.Rename(all.path, aside), os.MkdirAll(filepath.Join(all.path, "in the way"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if err := all.revoke(tk.ID); !strings.Contains(session.FailureOf(err).Message, "valid again") {
+		t.Errorf("the end of a token that cannot be stored is %v, want that it is valid again after a restart", err)
+	}
+	for what, v := range map[string]string{"token": value, "cookie": cookie} {
+		if _, err := all.check(v, ""); !errors.Is(err, errToken) {
+			t.Errorf("the %s whose end is not stored is checked with %v, want %v", what, err, errToken)
+		}
+	}
+	if !errors.Is(context.Cause(held), errToken) || ends != 1 {
+		t.Errorf("the connection has ended with %v, and %d ends were reported; want %v and 1", context.Cause(held), ends, errToken)
+	}
+	if err := later(all, tk.ID); err == nil {
+		t.Error("while the file cannot be written, the next change reports no error")
+	}
+	if err := errors.Join(os.RemoveAll(all.path), os.Rename(aside, all.path)); err != nil {
+		t.Fatal(err)
+	}
+	if err := later(all, tk.ID); err != nil {
+		t.Errorf("the next change: %v", err)
+	}
+	again, err := openTokens(all.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, v := range map[string]string{"token": value, "cookie": cookie} {
+		if _, err := again.check(v, ""); !errors.Is(err, errToken) {
+			t.Errorf("the %s after a restart is checked with %v, want %v", what, err, errToken)
+		}
+	}
+	if err := all.revoke(tk.ID); err == nil {
+		t.Error("a token whose end is stored can be revoked again")
 	}
 }
 
