@@ -208,7 +208,7 @@ for (const [device, viewport] of [
         for (let i = 0; i < 3; i++) window.parleyTest.toast(`Something happened, and this is a sentence about it: ${i}.`);
       });
       await page.locator(".toast").nth(2).waitFor();
-      await page.waitForTimeout(500);
+      await page.evaluate(() => Promise.all(document.getAnimations().map((a) => a.finished)));
       found.push(
         ...(await page.evaluate((view) => {
           const box = (e) => e.getBoundingClientRect();

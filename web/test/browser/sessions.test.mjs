@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { overflow, violations } from "./axe.mjs";
+import { violations } from "./axe.mjs";
 import { begin, open, say, sessionId, turns } from "./driver.mjs";
 import { shared } from "./shared.mjs";
 import { work } from "./work.mjs";
@@ -140,19 +140,4 @@ describe("sessions", { concurrency: 2 }, () => {
     assert.equal(text.includes(dir.split("/").pop()), false, text);
     await page.context().close();
   });
-
-  for (const [name, options] of [
-    ["light", { colorScheme: "light" }],
-    ["dark", { colorScheme: "dark" }],
-  ]) {
-    test(`axe finds no fault in the list with a detail: ${name}`, async () => {
-      const page = await open(browser, server, { bypassCSP: true, ...options });
-      await work(page, server, "rework");
-      await list(page);
-      await page.locator(".list tbody a").first().focus();
-      await detail(page).waitFor();
-      assert.deepEqual([...(await violations(page)), ...(await overflow(page))], []);
-      await page.context().close();
-    });
-  }
 });

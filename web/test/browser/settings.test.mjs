@@ -203,8 +203,7 @@ describe("settings", { concurrency: 2 }, () => {
   });
 
   for (const [name, options] of [
-    ["wide, light", {}],
-    ["wide, dark", { colorScheme: "dark" }],
+    // Wide, in light and in dark: views.test.mjs.
     ["phone, Chinese, dark", { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true, locale: "zh-CN", colorScheme: "dark" }],
   ]) {
     test(`axe finds no fault in the settings and nothing overflows: ${name}`, async () => {

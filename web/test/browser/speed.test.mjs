@@ -4,10 +4,9 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { test } from "node:test";
-import { begin, eventually, foldedState, open, say, serverState, sessionId, turns } from "./driver.mjs";
+import { begin, eventually, foldedState, open, say, serverState, sessionId, soak, turns } from "./driver.mjs";
 import { shared } from "./shared.mjs";
 
-const soak = process.env.PARLEY_SOAK === "1";
 const { browser, server } = shared;
 
 /** Traces a page while f runs: the longest task of its main thread, and its scripting time, in ms. */

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { arm, begin, open, said, sessionId } from "./driver.mjs";
+import { arm, begin, open, said, sessionId, soak } from "./driver.mjs";
 import { shared } from "./shared.mjs";
 
 const { browser, server } = shared;
@@ -94,7 +94,7 @@ describe("typing", { concurrency: 3 }, () => {
       composer: () => page.evaluate(() => document.querySelector("[data-composer]")?.focus()),
     };
     // Each sentence is real key presses; PARLEY_SOAK types all of them on each view.
-    const count = process.env.PARLEY_SOAK === "1" ? 200 : Math.ceil(200 / views.length);
+    const count = soak ? 200 : Math.ceil(200 / views.length);
     for (const [v, view] of views.entries()) {
       await show(view);
       for (let i = 0; i < count; i++) {

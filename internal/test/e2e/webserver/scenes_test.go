@@ -44,7 +44,7 @@ func (t *scene) play(prompt string) error {
 	}
 	word, rest, _ := strings.Cut(prompt, " ")
 	n, _ := strconv.Atoi(rest)
-	t.pace = 5 * time.Millisecond
+	t.pace = time.Millisecond
 	if word == "tool" { // the suggestion on the page for a new session
 		word = rest
 	}
