@@ -23,7 +23,7 @@ func (r role) String() string { return roleNames[r] }
 func parseRole(s string) (role, error) {
 	i := slices.Index(roleNames, s)
 	if i <= 0 {
-		return roleNone, fmt.Errorf("role %q is not viewer, operator or admin", s)
+		return roleNone, fmt.Errorf("unknown role %q; the roles are viewer, operator, admin and host", s)
 	}
 	return role(i), nil
 }

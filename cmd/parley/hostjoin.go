@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-const hostJoinLong = `Join offers the agents of this machine to a server. It connects to the server, so that this
+const hostJoinLong = `Join offers Claude Code on this machine to a server. It connects to the server, so that this
 machine opens no port, and reconnects when the link is lost. Agents continue without a link. Ctrl-C ends the
 link and leaves the agents running; they end 24 hours later if the machine does not join again.
 

@@ -79,7 +79,7 @@ func newTokenCreate(code *int) *cobra.Command {
 		fmt.Fprintln(out, r.Token)
 		return nil
 	})
-	cmd.Flags().StringVar(&p.Role, "role", "viewer", "viewer, operator or admin")
+	cmd.Flags().StringVar(&p.Role, "role", "viewer", "viewer, operator, admin, or host, which can only join a machine")
 	cmd.Flags().StringVar(&p.Name, "name", "", "name that others see, such as the person or program it is for")
 	cmd.Flags().StringVar(&p.Tenant, "tenant", "", "tenant of the token: it sees only sessions of this tenant, and budgets count it there")
 	cmd.Flags().StringVar(&p.AgentOf, "agent-of", "", "session of the agent that gets the token; sessions that it starts are charged to this session")

@@ -33,14 +33,14 @@ const en = {
   sandbox: "Sandbox",
   noSandbox: "no sandbox",
   labels: "Labels",
-  shutOut: "Shut out",
-  shutOutTitle: (name: string) => `Shut out ${name}?`,
+  shutOut: "Revoke",
+  shutOutTitle: (name: string) => `Revoke the token of ${name}?`,
   shutOutText: (n: number) =>
     n > 0
-      ? `It loses its token and its link. ${n} of its sessions are working; their agents keep running there.`
-      : "It loses its token and its link. To join again it needs a new code.",
-  shutOutDone: (name: string) => `${name} is shut out`,
-  adminOnly: "Only an administrator can add or shut out machines.",
+      ? `Its link closes. ${n} of its sessions are working; their agents continue to run there.`
+      : "Its link closes. To join again it needs a new code.",
+  shutOutDone: (name: string) => `The token of ${name} is revoked`,
+  adminOnly: "Only an administrator can add machines and revoke their tokens.",
   addTitle: "Add a machine",
   name: "Name",
   foldersOffered: "Folders it offers",

@@ -32,7 +32,7 @@ function joinServer(args, code) {
   return child;
 }
 
-test("a machine joins with a code, is listed with its state in both languages, and is shut out", { timeout: 120_000 }, async () => {
+test("a machine joins with a code, is listed with its state in both languages, and its token is revoked", { timeout: 120_000 }, async () => {
   await server.start();
   const page = await open(shared.browser, server, { bypassCSP: true });
   await page.getByRole("link", { name: "Machines" }).click();
@@ -83,9 +83,9 @@ test("a machine joins with a code, is listed with its state in both languages, a
   await page.evaluate(() => localStorage.setItem("parley.lang", "en"));
   await page.reload();
 
-  await card.getByRole("button", { name: "Shut out" }).click();
-  await page.getByRole("dialog", { name: "Shut out crane?" }).getByRole("button", { name: "Shut out" }).click();
-  await page.getByText("crane is shut out").waitFor();
+  await card.getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("dialog", { name: "Revoke the token of crane?" }).getByRole("button", { name: "Revoke" }).click();
+  await page.getByText("The token of crane is revoked").waitFor();
   assert.equal(await machine.ended, 1, "the command ends");
   await card.getByText("unreachable since").waitFor();
   assert.deepEqual(page.faults, []);

@@ -222,8 +222,8 @@ describe("phone", { concurrency: 2 }, () => {
     await second.getByText("This code was already used or has expired.").waitFor();
     await late.close();
 
-    await row.getByRole("button", { name: "Shut out" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Shut out" }).click();
+    await row.getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
     await on.locator("#token").waitFor();
     await other.close();
     assert.deepEqual(page.faults, []);

@@ -175,7 +175,7 @@ describe("settings", { concurrency: 2 }, () => {
     await page.context().close();
   });
 
-  test("a token is shown once and shut out; a viewer sees what it may not change", async () => {
+  test("a token is shown once and revoked; a viewer sees what it may not change", async () => {
     const page = await open(browser, server);
     await show(page, "devices");
     const devices = page.getByRole("region", { name: "Tokens and devices" });
@@ -195,8 +195,8 @@ describe("settings", { concurrency: 2 }, () => {
     await show(wall, "budgets");
     assert.equal(await wall.getByLabel("Today: limit in dollars").isDisabled(), true);
     await row.getByText(/last seen/).waitFor({ timeout: 40_000 });
-    await row.getByRole("button", { name: "Shut out" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Shut out" }).click();
+    await row.getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
     await wall.locator("#token").waitFor();
     await wall.context().close();
     await page.context().close();

@@ -255,7 +255,7 @@ test("the queue is edited before it runs, and a turn is stopped", async () => {
       // A stopped turn may hold the queue until a person releases it.
       await page
         .locator(".queue")
-        .getByRole("button", { name: /Go on|Send now/ })
+        .getByRole("button", { name: /Resume|Send now/ })
         .first()
         .click();
     });

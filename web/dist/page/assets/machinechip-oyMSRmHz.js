@@ -1,1 +1,0 @@
-import{A as e,a as t,c as n,l as r}from"./safe-cRwSDY_J.js";function i({name:i}){return r(`span`,{class:`chip line`,title:e.value.machine,children:[r(n,{name:`server`}),` `,t(i)]})}export{i as t};
