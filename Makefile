@@ -8,11 +8,14 @@ DIR      ?=
 BENCH    ?= .
 PART     ?=
 # What takes longest begins first. lint has run go vet.
-PKG      ?= ./internal/test/e2e ./claude ./cmd/parley ./server ./eventlog ./transcript $$(go list ./... | grep -vxE "$$(go list -m)/$(NORACE)")
+PKG      ?= ./claude ./server ./eventlog ./transcript $$(go list ./... | grep -vxE "$$(go list -m)/($(NORACE)|$(PROGRAMS))")
 
 # These have one goroutine or build programs, so the race detector would only make them slow.
-NORACE    = (internal/repo|internal/tool/(corpus|crossvet|mutants|schemagen)|internal/lexers|contextref|claude/claudeevent|codex/codexevent|bench.*)
-RACELESS  = $$(go list ./... | grep -xE "$$(go list -m)/$(NORACE)")
+NORACE    = (internal/repo|internal/tool/(corpus|mutants|schemagen)|internal/lexers|contextref|claude/claudeevent|codex/codexevent|bench.*)
+
+# Most of these tests start programs. make soak runs them with the race detector.
+PROGRAMS  = (cmd/parley(/.*)?|internal/test/e2e)
+RACELESS  = ./internal/test/e2e ./cmd/parley $$(go list ./... | grep -xE "$$(go list -m)/($(NORACE)|$(PROGRAMS))")
 
 # Most of internal/test/e2e starts the real CLI, internal/repo builds programs, internal/tool is for maintainers, and most
 # tests use the test kits.
@@ -34,7 +37,7 @@ lint test fuzz bench soak corpus: export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build dist site test quick packages raceless preflight deps lint generate fuzz bench soak mutants corpus clean
+.PHONY: help run build dist site test quick packages programs raceless preflight deps lint generate fuzz bench soak mutants corpus clean
 
 help: ## list the targets
 	@echo 'usage: make <target> [VARIABLE=value]'
@@ -65,7 +68,7 @@ site: ## write the documentation as web pages into dist/site
 	@scripts/preflight go
 	go run ./cmd/parley docs --out dist/site
 
-test: ## check everything: tools, CLI, lint, tests with the race detector
+test: ## check everything: tools, CLI, lint, tests, most of them with the race detector
 	@PKG="$(PKG)" RACELESS="$(RACELESS)" COUNTED="$(COUNTED)" scripts/test
 
 quick: ## check in about a minute: no race detector, no agent CLI, no node, no browser (PKG=./server/...)
@@ -74,6 +77,9 @@ quick: ## check in about a minute: no race detector, no agent CLI, no node, no b
 
 packages: # those that make test runs with the race detector
 	@go list $(PKG)
+
+programs: # those that only make soak runs with it
+	@go list ./... | grep -xE "$$(go list -m)/$(PROGRAMS)"
 
 raceless: # those that it runs without
 	@go list $(RACELESS)

@@ -19,8 +19,7 @@ var built struct {
 	err       error
 }
 
-// parley builds the command, with the race detector if the tests use it, because then all packages
-// are already compiled.
+// parley builds the command as scripts/dist does, so that its packages are compiled once.
 func parley(tb testing.TB) string {
 	tb.Helper()
 	short.Skip(tb, "parley, which it has to build")
@@ -29,12 +28,8 @@ func parley(tb testing.TB) string {
 			return
 		}
 		built.path = filepath.Join(built.dir, "parley")
-		args := []string{"build", "-ldflags=-s -w", "-o", built.path}
-		if raceEnabled {
-			args = append(args, "-race", "-gcflags=all=-dwarf=false") // as scripts/race
-		}
-		cmd := exec.Command("go", append(args, "./cmd/parley")...)
-		cmd.Dir = checkout.Root()
+		cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", built.path, "./cmd/parley")
+		cmd.Dir, cmd.Env = checkout.Root(), append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			built.err = err
 			os.Stderr.Write(out)
