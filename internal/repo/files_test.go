@@ -234,7 +234,9 @@ func TestEveryPackageIsTested(t *testing.T) {
 	}
 	want := []string{module + "/claude/claudeevent", module + "/codex/codexevent", module + "/contextref", module + "/internal/lexers", module + "/internal/repo",
 		module + "/internal/tool/corpus", module + "/internal/tool/mutants", module + "/internal/tool/schemagen"}
-	if plain = slices.DeleteFunc(plain, func(name string) bool { return anyMatches([]string{module + "/bench/...", module + "/cmd/parley/...", module + "/internal/test/e2e"}, name) }); !slices.Equal(plain, want) {
+	if plain = slices.DeleteFunc(plain, func(name string) bool {
+		return anyMatches([]string{module + "/bench/...", module + "/cmd/parley/...", module + "/internal/test/e2e"}, name)
+	}); !slices.Equal(plain, want) {
 		t.Errorf("without the race detector: %q, want %q", plain, want)
 	}
 }
