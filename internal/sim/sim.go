@@ -198,7 +198,7 @@ func (a *agent) control() {
 		var fields struct{ Mode message.PermissionMode }
 		_ = req.Request.Decode(&fields)
 		if !slices.Contains(modes, fields.Mode) {
-			return nil, errors.New("unknown permission mode " +  strconv.Quote(string(fields.Mode)))
+			return nil, errors.New("unknown permission mode " + strconv.Quote(string(fields.Mode)))
 		}
 		a.mu.Lock()
 		defer a.mu.Unlock()
