@@ -29,7 +29,7 @@ var (
 	// ErrExperimental is returned when the server offers a method or a field only with
 	// Options.Experimental.
 	ErrExperimental = errors.New("codex: needs the experimental API")
-	// ErrNoThread is returned when a thread does not exist or is not loaded in the server.
+	// ErrNoThread is returned when a thread does not exist, its file is unreadable, or it is not loaded in the server.
 	ErrNoThread = errors.New("codex: no such thread")
 	// ErrNoTurn is returned when no turn is running that could be interrupted or steered.
 	ErrNoTurn = errors.New("codex: no active turn")
@@ -143,6 +143,7 @@ var rpcTexts = []struct {
 	{"thread not loaded", ErrNoThread},
 	{"no rollout found", ErrNoThread},
 	{"missing source rollout", ErrNoThread},
+	{"failed to read session metadata", ErrNoThread}, // the file is empty or damaged
 	{"invalid thread id", ErrNoThread},
 	{"invalid session id", ErrNoThread},
 	{"Invalid request", ErrInvalid},

@@ -27,7 +27,7 @@ func TestRPCError(t *testing.T) {
 		{-32601, "anything", codex.ErrUnsupported}, {-32600, "Invalid request: unknown variant `a/b`, expected", codex.ErrUnsupported}, {-32600, "Invalid request: unknown variant `c/d`, expected", codex.ErrInvalid},
 		{-32600, "a/b requires experimentalApi capability", codex.ErrExperimental}, {-32600, "x is not supported yet", codex.ErrUnsupported}, {-32600, "no active turn to interrupt", codex.ErrNoTurn},
 		{-32600, "expected active turn id x", codex.ErrNoTurn}, {-32600, "the thread already has an active writer", codex.ErrBusy}, {-32600, "thread not found: x", codex.ErrNoThread}, {-32600, "thread not loaded", codex.ErrNoThread},
-		{-32600, "no rollout found for", codex.ErrNoThread}, {-32600, "missing source rollout", codex.ErrNoThread}, {-32600, "invalid thread id: x", codex.ErrNoThread}, {-32600, "invalid session id", codex.ErrNoThread},
+		{-32600, "no rollout found for", codex.ErrNoThread}, {-32600, "missing source rollout", codex.ErrNoThread}, {-32603, "failed to read thread: failed to read session metadata /x: empty", codex.ErrNoThread}, {-32600, "invalid thread id: x", codex.ErrNoThread}, {-32600, "invalid session id", codex.ErrNoThread},
 		{-32600, "Not initialized", codex.ErrInvalid}, {-32600, "Already initialized", codex.ErrInvalid}, {-32603, "broken", nil},
 	} {
 		err := &codex.RPCError{Method: "a/b", Code: c.code, Message: c.message}

@@ -46,6 +46,22 @@ func TestLive_resume(t *testing.T) {
 		if _, err := w.client.ResumeThread(t.Context(), "01a1de96-0000-79b3-b3ce-4f17e9138957", nil); !errors.Is(err, codex.ErrNoThread) {
 			t.Errorf("a thread that does not exist: %v", err)
 		}
+		if err := w.client.Close(); err != nil {
+			t.Fatal(err)
+		}
+		w.connect()
+		files, err := filepath.Glob(filepath.Join(w.home.Codex, "sessions", "*", "*", "*", "*"+th.ID()+"*"))
+		if err != nil || len(files) != 1 {
+			t.Fatalf("files %q, %v, want one", files, err)
+		}
+		for name, text := range map[string]string{"empty": "", "damaged": "\x00\xff\n"} {
+			if err := os.WriteFile(files[0], []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.client.ResumeThread(t.Context(), th.ID(), nil); !errors.Is(err, codex.ErrNoThread) {
+				t.Errorf("a thread with a file that is %s: %v, want %v", name, err, codex.ErrNoThread)
+			}
+		}
 	})
 }
 
