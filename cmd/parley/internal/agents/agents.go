@@ -155,6 +155,14 @@ func installed(logger *slog.Logger) (names []string) {
 	return names
 }
 
+// Others returns the names of the installed agents except for Claude Code.
+func Others() (names []string) {
+	if _, err := (&codex.Options{}).Program(); err == nil {
+		names = append(names, "codex")
+	}
+	return append(names, installed(slog.New(slog.DiscardHandler))...)
+}
+
 // add adds the agent with this name.
 func (s *Set) add(at Place, name string, logger *slog.Logger) error {
 	var p agent.Provider

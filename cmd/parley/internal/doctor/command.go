@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/agents"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
@@ -66,7 +67,7 @@ func (f *flags) run(ctx context.Context) (int, error) {
 		dir = "."
 	}
 	return term.Run(ctx, f.noColor, func(ctx context.Context, con *term.Console) error {
-		checks := Examine(ctx, Patient{CLIPath: f.cli, Env: os.Environ(), Dir: dir, Timeout: f.timeout})
+		checks := Examine(ctx, Patient{CLIPath: f.cli, Env: os.Environ(), Dir: dir, Timeout: f.timeout, Others: agents.Others()})
 		checks = append(checks, f.server.Examine(ctx)...)
 		switch {
 		case ctx.Err() != nil:
@@ -107,7 +108,8 @@ func (f *flags) write(to *term.Pen, checks []Check) {
 const long = `Check whether an agent's CLI can run here, and suggest remedies if it cannot.
 
 The command searches the CLI like parley run and parley chat, checks its file, and
-starts it to read its version; it does not use a model and causes no cost. It searches
+starts it to read its version; it does not use a model and causes no cost. Without
+Claude Code, another installed agent is enough. It searches
 credentials by name and never shows them. For parley serve it checks the port, the data
 directory, the tokens, the disk and NATS, according to its settings.
 

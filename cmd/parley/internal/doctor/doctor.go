@@ -42,6 +42,7 @@ type Patient struct {
 	Env     []string      // the environment
 	Dir     string        // the working directory
 	Timeout time.Duration // for the CLI to start
+	Others  []string      // the names of other agents that are installed
 }
 
 // The supported and tested versions of the CLI.
@@ -58,7 +59,10 @@ func Examine(ctx context.Context, p Patient) []Check {
 	path, found := p.find()
 	checks = append(checks, found)
 	var account claude.AccountInfo
-	if found.Status != Fail {
+	if len(p.Others) > 0 {
+		checks = append(checks, Check{"other agents", OK, strings.Join(p.Others, ", "), ""})
+	}
+	if path != "" {
 		binary := p.binary(path)
 		checks = append(checks, binary)
 		if c, ok := p.runtime(path); ok {
@@ -70,7 +74,10 @@ func Examine(ctx context.Context, p Patient) []Check {
 			checks = append(checks, more...)
 		}
 	}
-	return append(checks, p.credentials(account), p.configDir(), p.workDir(), p.nested(), p.proxies())
+	if path != "" || found.Status == Fail {
+		checks = append(checks, p.credentials(account), p.configDir())
+	}
+	return append(checks, p.workDir(), p.nested(), p.proxies())
 }
 
 // Healthy reports whether no essential check failed.
@@ -90,6 +97,9 @@ func (p Patient) env(name string) string {
 func (p Patient) find() (string, Check) {
 	path, err := proc.Find(p.CLIPath, p.Env)
 	if missing, ok := errors.AsType[*proc.NotFoundError](err); ok {
+		if len(p.Others) > 0 && p.CLIPath == "" && p.env("PARLEY_CLI") == "" {
+			return "", Check{"CLI", Warn, "Claude Code was not found; looked at " + strings.Join(missing.Tried, ", "), install}
+		}
 		return "", Check{"CLI", Fail, "not found; looked at " + strings.Join(missing.Tried, ", "), install}
 	}
 	if err != nil {

@@ -3,6 +3,7 @@ package doctor
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,6 +62,40 @@ func TestExamine(t *testing.T) {
 	}
 	if Healthy(checks) {
 		t.Error("nothing is wrong")
+	}
+}
+
+// TestExamine_others: without Claude Code another agent is enough, unless the user has named the CLI.
+func TestExamine_others(t *testing.T) {
+	dir := t.TempDir()
+	for name, tt := range map[string]struct {
+		p       Patient
+		healthy bool
+	}{
+		"another agent":                 {Patient{Others: []string{"codex", "goose"}}, true},
+		"no agent":                      {Patient{}, false},
+		"another agent, a wrong path":   {Patient{Others: []string{"codex"}, CLIPath: filepath.Join(dir, "no")}, false},
+		"another agent, PARLEY_CLI set": {Patient{Others: []string{"codex"}, Env: []string{"PARLEY_CLI=" + filepath.Join(dir, "no")}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tt.p.Dir, tt.p.Env = dir, append(tt.p.Env, "PATH="+dir, "CLAUDE_CONFIG_DIR="+dir)
+			checks := Examine(t.Context(), tt.p)
+			if Healthy(checks) != tt.healthy {
+				t.Errorf("healthy %v, want %v: %+v", Healthy(checks), tt.healthy, checks)
+			}
+			if c := find(t, checks, "CLI"); c.Fix == "" || !strings.Contains(c.Detail, dir) {
+				t.Errorf("the CLI: %+v, want the places and a fix", c)
+			}
+			if len(tt.p.Others) > 0 {
+				if c := find(t, checks, "other agents"); c.Status != OK || c.Detail != strings.Join(tt.p.Others, ", ") {
+					t.Errorf("the others: %+v, want %q", c, tt.p.Others)
+				}
+			}
+			asked := slices.ContainsFunc(checks, func(c Check) bool { return c.Name == "credentials" })
+			if asked == tt.healthy {
+				t.Errorf("credentials of Claude Code are checked: %v, want %v", asked, !tt.healthy)
+			}
+		})
 	}
 }
 
