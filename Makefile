@@ -7,22 +7,24 @@ KIND     ?=
 DIR      ?=
 BENCH    ?= .
 PART     ?=
-# What takes longest begins first. lint has run go vet.
-PKG      ?= ./claude ./server ./eventlog ./transcript $$(go list ./... | grep -vxE "$$(go list -m)/($(NORACE)|$(PROGRAMS))")
+# The packages whose tests run with the race detector; what takes longest begins first.
+PKG      ?= ./server ./eventlog ./claude ./transcript $$(go list ./... | grep -vxE "$$(go list -m)/($(NORACE)|$(PROGRAMS))")
 
 # These have one goroutine or build programs, so the race detector would only make them slow.
 NORACE    = (internal/repo|internal/tool/(corpus|mutants|schemagen)|internal/lexers|contextref|claude/claudeevent|codex/codexevent|bench.*)
 
 # Most of these tests start programs. make soak runs them with the race detector.
 PROGRAMS  = (cmd/parley(/.*)?|internal/test/e2e)
-RACELESS  = ./internal/test/e2e ./cmd/parley $$(go list ./... | grep -xE "$$(go list -m)/($(NORACE)|$(PROGRAMS))")
+
+# All tests run without the race detector.
+ALL       = $(if $(filter file,$(origin PKG)),./internal/test/e2e ./cmd/parley ./claude ./server ./eventlog ./acp/acpagent $$(go list ./...),$(PKG))
 
 # Most of internal/test/e2e starts the real CLI, internal/repo builds programs, internal/tool is for maintainers, and most
 # tests use the test kits.
 QUICK     = $(if $(filter file,$(origin PKG)),$$(go list ./... | grep -vxE "$$(go list -m)/(bench.*|internal/repo|internal/(test|tool)/.*|.*/[a-z]+test)"),$(PKG))
 
 # Half of the processor time is linking; without debugging information it is less.
-QUICKFLAGS = -short -vet=off -gcflags=all=-dwarf=false -ldflags='-s -w'
+QUICKFLAGS = -short -vet=off -exec 'env -u GOTMPDIR' -gcflags=all=-dwarf=false -ldflags='-s -w'
 
 # These count steps or compute in one goroutine: the race detector makes them slow and finds nothing in them.
 COUNTED   = $$(grep -rl --include='*_test.go' --exclude-dir=node_modules '^func Test\(Growth\|Property\|Large\|Big\)' . | xargs -n1 dirname | sort -u)
@@ -37,7 +39,7 @@ lint test fuzz bench soak corpus: export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build dist site test quick packages programs raceless preflight deps lint generate fuzz bench soak mutants corpus clean
+.PHONY: help run build dist site test quick packages tested programs preflight deps lint generate fuzz bench soak mutants corpus clean
 
 help: ## list the targets
 	@echo 'usage: make <target> [VARIABLE=value]'
@@ -68,21 +70,21 @@ site: ## write the documentation as web pages into dist/site
 	@scripts/preflight go
 	go run ./cmd/parley docs --out dist/site
 
-test: ## check everything: tools, CLI, lint, tests, most of them with the race detector
-	@PKG="$(PKG)" RACELESS="$(RACELESS)" COUNTED="$(COUNTED)" scripts/test
+test: ## check everything: tools, CLI, lint, tests, those that start no agent with the race detector too
+	@PKG="$(PKG)" ALL="$(ALL)" COUNTED="$(COUNTED)" scripts/test
 
 quick: ## check in about a minute: no race detector, no agent CLI, no node, no browser (PKG=./server/...)
 	@export GOTMPDIR="$${TMPDIR:-/tmp}" TMPDIR=$$(scripts/tempdir) && trap 'rm -rf "$$TMPDIR"' EXIT && \
 	$(PLAIN) GOGC=800 go test $(QUICKFLAGS) -skip '^(TestGrowth.*|TestCancel)$$' $(QUICK)
 
-packages: # those that make test runs with the race detector
+packages: # those whose tests make test repeats with the race detector
 	@go list $(PKG)
+
+tested: # those whose tests it runs
+	@go list $(ALL)
 
 programs: # those that only make soak runs with it
 	@go list ./... | grep -xE "$$(go list -m)/$(PROGRAMS)"
-
-raceless: # those that it runs without
-	@go list $(RACELESS)
 
 preflight:
 	@echo '== tools'

@@ -27,6 +27,7 @@ func newFullDisk(t *testing.T, reserve int64) *fullDisk {
 	t.Helper()
 	disk := smalldisk.Mount(t, 96)
 	t.Setenv("TMPDIR", string(disk))
+	t.Setenv("GOTMPDIR", "")
 	d := &fullDisk{newRepoHarness(t), disk}
 	if err := d.stop(); err != nil {
 		t.Fatal(err)
