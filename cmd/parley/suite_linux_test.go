@@ -202,7 +202,7 @@ var scenarios = map[string]func(p *person, s seat){
 	},
 	"slash": func(p *person, _ seat) {
 		p.types("/help\r")
-		p.sees("/interrupt", "Tab completes")
+		p.sees("/interrupt", "continues on the next line. Tab")
 		p.types("/quti\r")
 		p.sees("unknown command /quti; did you mean /quit?")
 		p.types("/inter\t\r")
