@@ -43,7 +43,7 @@ func TestChoose(t *testing.T) {
 		{path: both, args: "codex,claude", want: []string{"codex", "claude"}},
 		{path: with, args: "codex", err: "not installed"},
 		{path: with, args: "claude,claude", err: "twice"},
-		{path: with, args: "other", err: "it is one of claude"},
+		{path: with, args: "other", err: "the agents are claude"},
 	} {
 		t.Setenv("PATH", c.path)
 		if path, err := proc.Find("", os.Environ()); err == nil && c.path == without {
