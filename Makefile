@@ -24,7 +24,7 @@ ALL       = $(if $(filter file,$(origin PKG)),./internal/test/e2e ./cmd/parley .
 QUICK     = $(if $(filter file,$(origin PKG)),$$(go list ./... | grep -vxE "$$(go list -m)/(bench.*|internal/repo|internal/(test|tool)/.*|.*/[a-z]+test)"),$(PKG))
 
 # Half of the processor time is linking; without debugging information it is less.
-QUICKFLAGS = -short -vet=off -exec 'env -u GOTMPDIR' -gcflags=all=-dwarf=false -ldflags='-s -w'
+QUICKFLAGS = -short -vet=off -gcflags=all=-dwarf=false -ldflags='-s -w'
 
 # These count steps or compute in one goroutine: the race detector makes them slow and finds nothing in them.
 COUNTED   = $$(grep -rl --include='*_test.go' --exclude-dir=node_modules '^func Test\(Growth\|Property\|Large\|Big\)' . | xargs -n1 dirname | sort -u)
@@ -74,8 +74,7 @@ test: ## check everything: tools, CLI, lint, tests, those that start no agent wi
 	@PKG="$(PKG)" ALL="$(ALL)" COUNTED="$(COUNTED)" scripts/test
 
 quick: ## check in about a minute: no race detector, no agent CLI, no node, no browser (PKG=./server/...)
-	@export GOTMPDIR="$${TMPDIR:-/tmp}" TMPDIR=$$(scripts/tempdir) && trap 'rm -rf "$$TMPDIR"' EXIT && \
-	$(PLAIN) GOGC=800 go test $(QUICKFLAGS) -skip '^(TestGrowth.*|TestCancel)$$' $(QUICK)
+	@$(PLAIN) GOGC=800 go test $(QUICKFLAGS) -skip '^(TestGrowth.*|TestCancel)$$' $(QUICK)
 
 packages: # those whose tests make test repeats with the race detector
 	@go list $(PKG)
